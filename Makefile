@@ -1,0 +1,55 @@
+# Each target works on a fresh clone with nothing but Python and make; a second call is fast.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+WORKERS ?= 2
+# One thread a process: the test workers already fill the cores, and ratios stay comparable.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint bench docs nightly clean help
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) -e ".[test,lint]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) -e ".[docs]"
+	@touch $@
+
+demo: $(VENV)/.core ## rank the embedded example; leaves ranked.csv and model.json
+	$(BIN)/toprank rank --top 50 --out ranked.csv --model model.json
+
+test: $(VENV)/.dev ## the test suite, doctests included
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+lint: $(VENV)/.dev ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+nightly: $(VENV)/.dev ## slow proofs and figures from the papers
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+bench: $(VENV)/.dev ## each statistic at a million rows, as a ratio to scikit-learn's
+	$(BIN)/python benchmarks/bench_statistics.py
+
+docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
+	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean: ## remove the virtual environment and everything built
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache ranked.csv model.json
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,291 @@
+"""How long, how far, stop now: the clock, the progress and the outcome of one fit.
+
+Every iterative method gets one `Run` and asks it two things: how much time is left, and
+whether to go on. Every result speaks the same five words: value, bound, gap, status, seconds.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = [
+    "Callback",
+    "Outcome",
+    "Progress",
+    "Run",
+    "SearchStoppedWarning",
+    "Status",
+    "relative_gap",
+    "warn_if_cut_short",
+]
+
+
+class Status(StrEnum):
+    """Why a method came back.
+
+    >>> Status("time_limit").finished
+    False
+    """
+
+    OPTIMAL = "optimal"
+    """The answer is proved best, up to the tolerance the outcome states."""
+    FINISHED = "finished"
+    """The method ran to its end; it makes no claim of optimality."""
+    TIME_LIMIT = "time_limit"
+    ITERATION_LIMIT = "iteration_limit"
+    INTERRUPTED = "interrupted"
+    """Ctrl-C; the answer is the best so far."""
+    STOPPED = "stopped"
+    """The callback asked to stop; the answer is the best so far."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the method ended by itself, so that the same seed gives the same answer again."""
+        return self in (Status.OPTIMAL, Status.FINISHED, Status.ITERATION_LIMIT)
+
+
+class SearchStoppedWarning(UserWarning):
+    """A fit was cut short; the best answer so far was kept."""
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """Distance between value and bound relative to the larger of the two (0 when they meet).
+
+    >>> relative_gap(9.0, 10.0)
+    0.1
+    >>> relative_gap(1.0, float("inf"))
+    inf
+    """
+    if value == bound:
+        return 0.0
+    if not (math.isfinite(value) and math.isfinite(bound)):
+        return math.inf
+    return abs(bound - value) / max(abs(value), abs(bound))
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running fit has come, as handed to the callback.
+
+    Parameters
+    ----------
+    value : float
+        The best value found so far, in the units of what is optimised.
+    bound : float
+        No answer is better than this; `nan` where the method knows no bound.
+    seconds : float
+        Time since the fit began.
+    iterations : int
+        Iterations, rounds or nodes, whatever the method counts.
+    phase : str
+        What the method is doing, in a few words for a progress bar.
+    """
+
+    value: float
+    bound: float = math.nan
+    seconds: float = 0.0
+    iterations: int = 0
+    phase: str = ""
+
+    @property
+    def gap(self) -> float:
+        """Relative distance between value and bound."""
+        return relative_gap(self.value, self.bound)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a fit achieved: the same words for every method.
+
+    >>> Outcome(value=9.0, bound=10.0, status=Status.TIME_LIMIT, seconds=1.0).gap
+    0.1
+    """
+
+    value: float
+    bound: float = math.nan
+    status: Status = Status.FINISHED
+    seconds: float = 0.0
+    iterations: int = 0
+    notes: tuple[str, ...] = field(default=())
+    """Plain sentences a user should know about this answer."""
+
+    @property
+    def gap(self) -> float:
+        """Relative distance between value and bound."""
+        return relative_gap(self.value, self.bound)
+
+
+Callback = Callable[[Progress], Any]
+
+
+class Run:
+    """One fit's clock, random numbers, callback and stop button.
+
+    Use it as a context manager around the whole fit: inside it, Ctrl-C sets a flag instead of
+    raising (in the main thread; a second Ctrl-C raises as usual), so a method that asks
+    `should_stop` or `report` often enough can hand back its best answer.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds from now; None or infinity means no limit.
+    callback : callable or None
+        Called with a `Progress`, at most every `interval` seconds; returning False stops the fit.
+        Any other return value, None included, lets it go on.
+    rng : int, numpy Generator, RandomState or None
+        Source of all random choices of the fit.
+
+    Examples
+    --------
+    >>> with Run(time_limit=60, rng=0) as run:
+    ...     run.report(Progress(value=1.0)), run.should_stop()
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        callback: Callback | None = None,
+        rng: np.random.Generator | np.random.RandomState | int | None = None,
+        interval: float = 0.1,
+    ) -> None:
+        self._start = time.perf_counter()
+        self._deadline = self._start + (math.inf if time_limit is None else time_limit)
+        self._callback = callback
+        self._interval = interval
+        self._last_report = -math.inf
+        self._parent: Run | None = None
+        self._stopped_by: Status | None = None
+        self._previous_handler: Any = None
+        self.rng = _generator(rng)
+
+    # -- the clock ---------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since this run began."""
+        return time.perf_counter() - self._start
+
+    def remaining(self) -> float:
+        """Seconds left, never negative; infinity without a time limit."""
+        return max(0.0, self._deadline - time.perf_counter())
+
+    # -- the stop button ---------------------------------------------------------------------
+
+    @property
+    def stopped_by(self) -> Status | None:
+        """Why the run was told to stop (time limit, interrupt, callback), or None."""
+        if self._stopped_by is None and self._parent is not None and self._parent.flagged:
+            self._stopped_by = self._parent.stopped_by
+        if self._stopped_by is None and time.perf_counter() >= self._deadline:
+            self._stopped_by = Status.TIME_LIMIT
+        return self._stopped_by
+
+    @property
+    def flagged(self) -> bool:
+        """Whether Ctrl-C or the callback asked to stop (the clock does not count)."""
+        own = self._stopped_by in (Status.INTERRUPTED, Status.STOPPED)
+        return own or (self._parent is not None and self._parent.flagged)
+
+    def should_stop(self) -> bool:
+        """Whether time is up, Ctrl-C was pressed or the callback said stop."""
+        return self.stopped_by is not None
+
+    def stop(self, reason: Status = Status.STOPPED) -> None:
+        """Ask the run to stop at its next look."""
+        if self._stopped_by is None:
+            self._stopped_by = reason
+
+    def report(self, progress: Progress, *, force: bool = False) -> bool:
+        """Tell the callback, throttled; False means stop now.
+
+        A progress without a time gets this run's.
+        """
+        now = time.perf_counter()
+        if self._callback is not None and (force or now - self._last_report >= self._interval):
+            self._last_report = now
+            if progress.seconds == 0.0:
+                progress = Progress(
+                    progress.value, progress.bound, self.seconds, progress.iterations, progress.phase
+                )
+            if self._callback(progress) is False:
+                self.stop(Status.STOPPED)
+        return not self.should_stop()
+
+    # -- inner solves ------------------------------------------------------------------------
+
+    def part(self, fraction: float = 1.0, *, silent: bool = False) -> Run:
+        """A run for an inner solve: the same deadline or an earlier one, random numbers of its own.
+
+        Parameters
+        ----------
+        fraction : float
+            Share of the remaining time the inner solve may use.
+        silent : bool
+            Whether to keep its progress from the callback.
+        """
+        inner = Run(
+            time_limit=self.remaining() * fraction,
+            callback=None if silent else self._callback,
+            rng=self.rng.spawn(1)[0],
+            interval=self._interval,
+        )
+        inner._parent = self
+        return inner
+
+    # -- Ctrl-C ------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._previous_handler = signal.getsignal(signal.SIGINT)
+            # A caller that ignores SIGINT, or set it outside Python (None), keeps its choice.
+            if callable(self._previous_handler):
+                signal.signal(signal.SIGINT, self._on_interrupt)
+        return self
+
+    def _on_interrupt(self, signum: int, frame: FrameType | None) -> None:
+        if self._stopped_by is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self._stopped_by = Status.INTERRUPTED
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if callable(self._previous_handler):
+            signal.signal(signal.SIGINT, self._previous_handler)
+            self._previous_handler = None
+
+
+def warn_if_cut_short(outcome: Outcome, name: str) -> None:
+    """Warn, with the remedy, when a fit did not run to its end."""
+    remedy = {
+        Status.TIME_LIMIT: "raise time_limit for a better one",
+        Status.INTERRUPTED: "it was interrupted",
+        Status.STOPPED: "the callback asked to stop",
+        Status.ITERATION_LIMIT: "raise max_iter for a better one",
+    }.get(outcome.status)
+    if remedy is not None:
+        warnings.warn(
+            f"{name} kept the best answer of {outcome.seconds:.1f} s ({outcome.status}); {remedy}.",
+            SearchStoppedWarning,
+            stacklevel=4,
+        )
+
+
+def _generator(rng: np.random.Generator | np.random.RandomState | int | None) -> np.random.Generator:
+    """A numpy Generator from what scikit-learn calls random_state."""
+    if isinstance(rng, np.random.RandomState):
+        return np.random.default_rng(rng.randint(2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(rng)
