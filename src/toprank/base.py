@@ -124,8 +124,11 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with self._make_run() as run:
             self.outcome_ = self._fit(data, run)
         self.intercept_ = -_prevalence_threshold(self._scores(data.X), data.y)
-        warn_if_cut_short(self.outcome_, type(self).__name__)
+        self._warn_if_cut_short()
         return self
+
+    def _warn_if_cut_short(self) -> None:
+        warn_if_cut_short(self.outcome_, type(self).__name__)
 
     def _clean(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None
@@ -243,7 +246,7 @@ def best_first(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argsort(-scores, kind="stable")
 
 
-def ranking_scores(estimator: Any, X: ArrayLike) -> NDArray[np.float64]:
+def ranking_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Scores of any fitted scikit-learn estimator: decision function, else probability, else prediction.
 
     >>> from sklearn.linear_model import LinearRegression

@@ -280,7 +280,7 @@ def warn_if_cut_short(outcome: Outcome, name: str) -> None:
         warnings.warn(
             f"{name} kept the best answer of {outcome.seconds:.1f} s ({outcome.status}); {remedy}.",
             SearchStoppedWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -1,0 +1,27 @@
+"""Sphinx configuration."""
+
+from toprank import __version__
+
+project = "toprank"
+author = "the toprank developers"
+copyright = "2026, the toprank developers"  # noqa: A001
+release = version = __version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it in words
+numpydoc_show_class_members = False
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "toprank"
+# The same source always gives the same page.
+html_last_updated_fmt = None
+suppress_warnings = ["myst.header"]

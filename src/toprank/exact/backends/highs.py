@@ -1,0 +1,111 @@
+"""HiGHS, the default: free, and a dependency of the library."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.control import Run, Status
+from toprank.exact.backends.protocol import RawSolution, Watch, stop_status
+from toprank.exact.program import MixedIntegerProgram
+
+__all__ = ["BACKEND"]
+
+
+class _Highs:
+    name = "highs"
+
+    def missing(self) -> str | None:
+        """None: HiGHS is always there."""
+        return None
+
+    def solve(
+        self, program: MixedIntegerProgram, start: NDArray[np.float64] | None, run: Run, *, threads: int
+    ) -> RawSolution:
+        """Solve with HiGHS; the interrupt callback carries value and bound and serves the clock."""
+        import highspy
+
+        solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in _options(program, run, threads).items():
+            solver.setOptionValue(option, value)
+        solver.passModel(_model(program))
+        if start is not None:
+            solution = highspy.HighsSolution()
+            solution.col_value = start
+            solution.value_valid = True
+            solver.setSolution(solution)
+
+        watch = Watch(run, program, "HiGHS")
+
+        def look(event: Any) -> None:
+            out = event.data_out
+            if not watch.report(out.mip_primal_bound, out.mip_dual_bound, int(out.mip_node_count)):
+                event.interrupt()
+
+        solver.cbMipInterrupt += look
+        solver.run()
+        return _result(solver, program, run, watch)
+
+
+def _options(program: MixedIntegerProgram, run: Run, threads: int) -> dict[str, Any]:
+    # The smallest step that decides anything is epsilon: tolerances must stay well below it.
+    tolerance = min(1e-6, max(1e-9, program.epsilon / 10))
+    options: dict[str, Any] = {
+        "output_flag": False,
+        "threads": threads,
+        "mip_rel_gap": 0.0,
+        "mip_abs_gap": 1e-9,
+        "mip_feasibility_tolerance": tolerance,
+        "primal_feasibility_tolerance": tolerance,
+        "random_seed": int(run.rng.integers(2**31 - 1)),
+    }
+    if math.isfinite(run.remaining()):
+        options["time_limit"] = run.remaining()
+    return options
+
+
+def _model(program: MixedIntegerProgram) -> Any:
+    import highspy
+
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = program.n_variables, program.n_rows
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_, model.col_lower_, model.col_upper_ = program.objective, program.lower, program.upper
+    model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = program.rows.indptr
+    model.a_matrix_.index_ = program.rows.indices
+    model.a_matrix_.value_ = program.rows.data
+    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    model.integrality_ = [kinds[int(whole)] for whole in program.integer]
+    return model
+
+
+def _result(solver: Any, program: MixedIntegerProgram, run: Run, watch: Watch) -> RawSolution:
+    import highspy
+
+    info, state = solver.getInfo(), solver.getModelStatus()
+    infeasible = state in (
+        highspy.HighsModelStatus.kInfeasible,
+        highspy.HighsModelStatus.kUnboundedOrInfeasible,
+    )
+    finished = state == highspy.HighsModelStatus.kOptimal
+    found = info.primal_solution_status == highspy.kSolutionStatusFeasible
+    x = np.asarray(solver.getSolution().col_value, dtype=np.float64) if found else None
+    value = info.objective_function_value + program.offset if found else -math.inf
+    bound = value if finished else info.mip_dual_bound + program.offset
+    return RawSolution(
+        x,
+        value,
+        bound,
+        Status.OPTIMAL if finished else stop_status(run),
+        max(0, int(info.mip_node_count)),
+        infeasible,
+        watch.history,
+    )
+
+
+BACKEND = _Highs()

@@ -1,0 +1,283 @@
+"""The answer of an exact method, with everything a sceptic needs to check it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.control import Outcome, Progress, Status, relative_gap
+from toprank.exact.problem import RankingProblem
+
+__all__ = ["Certificate", "CertificateError", "verify"]
+
+_FORMAT = "toprank certificate"
+_VERSION = 1
+
+
+class CertificateError(ValueError):
+    """A file is not a certificate, or is damaged."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A linear ranker, its value, and the proof-carrying bound on what any other could reach.
+
+    Parameters
+    ----------
+    coef : tuple of float
+        Coefficients of the original features.
+    value : float
+        The problem's value at `coef`, recomputed in exact arithmetic.
+    bound : float
+        No coefficients reach more than this.
+    status : Status
+        ``optimal`` means proved: value and bound meet.
+    seconds, nodes : float, int
+        What it cost.
+    method : str
+        Who made the bound.
+    statistic : str
+        What was maximised.
+    margin, penalty : float
+        A pair is won when its score difference is at least `margin` in the scaled features; the price of
+        each non-zero coefficient.
+    scales : tuple of float
+        The features were divided by these; ``max |coef_j| * scales_j = 1`` is the normalisation in which
+        the margin is stated.
+    fingerprint : str
+        SHA-256 of the problem: data, statistic, feasible set.
+    history : tuple of (seconds, value, bound)
+        How value and bound met.
+    notes : tuple of str
+        Plain sentences a user should know.
+    proof : dict or None
+        The partition that was searched, where it was kept, for `verify` to replay.
+    """
+
+    coef: tuple[float, ...]
+    value: float
+    bound: float
+    status: Status
+    seconds: float
+    nodes: int
+    method: str
+    statistic: str
+    margin: float
+    penalty: float
+    scales: tuple[float, ...]
+    fingerprint: str
+    history: tuple[tuple[float, float, float], ...] = ()
+    notes: tuple[str, ...] = ()
+    proof: dict[str, Any] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        problem: RankingProblem,
+        coef: NDArray[np.float64],
+        *,
+        bound: float,
+        status: Status,
+        seconds: float,
+        nodes: int,
+        method: str,
+        history: tuple[tuple[float, float, float], ...] = (),
+        notes: tuple[str, ...] = (),
+        proof: dict[str, Any] | None = None,
+    ) -> Self:
+        """The certificate of coefficients of the original features; the value is computed here, exactly."""
+        value = float(problem.evaluate_exact(coef))
+        return cls(
+            tuple(np.asarray(coef, dtype=np.float64).tolist()),
+            value,
+            max(bound, value),
+            status,
+            seconds,
+            nodes,
+            method,
+            problem.statistic,
+            problem.margin,
+            problem.penalty,
+            tuple(problem.scales.tolist()),
+            problem.fingerprint(),
+            history,
+            notes,
+            proof,
+        )
+
+    @property
+    def gap(self) -> float:
+        """Relative distance between value and bound."""
+        return relative_gap(self.value, self.bound)
+
+    @property
+    def proved(self) -> bool:
+        """Whether no linear ranker does better."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def outcome(self) -> Outcome:
+        """The same result in the words every ranker uses."""
+        return Outcome(self.value, self.bound, self.status, self.seconds, self.nodes, self.notes)
+
+    def summary(self) -> str:
+        """One line for people: proved optimal, or how far from it at most.
+
+        >>> Certificate(
+        ...     (1.0,), 9.0, 10.0, Status.TIME_LIMIT, 1.0, 5, "sweep", "dcg", 1e-6, 0.0, (1.0,), ""
+        ... ).summary()
+        'dcg 9: at most 10 % below the best possible (10)'
+        """
+        if self.proved:
+            return f"{self.statistic} {self.value:.6g}: proved optimal"
+        if not math.isfinite(self.gap):
+            return f"{self.statistic} {self.value:.6g}: no bound is known"
+        return (
+            f"{self.statistic} {self.value:.6g}: at most {100 * self.gap:.2g} % below the best possible"
+            f" ({self.bound:.6g})"
+        )
+
+    def progress(self) -> list[Progress]:
+        """The history as progress events, ready to draw."""
+        return [Progress(value, bound, seconds) for seconds, value, bound in self.history]
+
+    # -- files --------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Readable text; numbers survive the round trip exactly."""
+        content = _plain(asdict(self))
+        return json.dumps(
+            {"format": _FORMAT, "version": _VERSION, "seal": _seal(content), **content},
+            indent=1,
+            allow_nan=True,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what `to_json` wrote; anything else is a CertificateError."""
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise CertificateError(f"not a certificate: no valid JSON ({error}).") from None
+        if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
+            raise CertificateError("not a certificate: the field 'format' is missing.")
+        version = content.pop("version", None)
+        if version != _VERSION:
+            raise CertificateError(
+                f"certificate version {version!r} is not known; this library reads {_VERSION}."
+            )
+        if content.pop("seal", None) != _seal(content):
+            raise CertificateError(
+                "the certificate was changed or damaged: its seal does not match its content."
+            )
+        try:
+            return cls(
+                **{
+                    **content,
+                    "coef": tuple(map(float, content["coef"])),
+                    "scales": tuple(map(float, content["scales"])),
+                    "status": Status(content["status"]),
+                    "history": tuple(tuple(map(float, event)) for event in content["history"]),
+                    "notes": tuple(content["notes"]),
+                }
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise CertificateError(f"damaged certificate: {error}.") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate; the file is whole or not there."""
+        target = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(self.to_json())
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a certificate from a file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise CertificateError(f"{path} is not a certificate: no text.") from None
+        return cls.from_json(text)
+
+    def without_proof(self) -> Self:
+        """The same certificate without the log: smaller, no longer replayable."""
+        return replace(self, proof=None)
+
+
+def verify(problem: RankingProblem, certificate: Certificate) -> list[str]:
+    """What is wrong with a certificate; an empty list means it is sound as far as it can be checked.
+
+    The value is recomputed in exact arithmetic, the bound is compared with it and with the trivial bound,
+    and data and claim with the fingerprint. Where the log was kept, the partition is replayed, which proves
+    the bound anew; without it the bound rests on the method that made it.
+
+    Examples
+    --------
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0]], [0, 1], "auc")
+    >>> sound = Certificate.of(problem, np.array([1.0]), bound=1.0, status=Status.OPTIMAL, seconds=0.0,
+    ...                        nodes=0, method="perfect order")
+    >>> verify(problem, sound)
+    []
+    """
+    complaints = _claim_complaints(problem, certificate)
+    if len(certificate.coef) != problem.n_features:
+        return [*complaints, f"{len(certificate.coef)} coefficients for {problem.n_features} features"]
+    coef = np.asarray(certificate.coef)
+    if not np.isfinite(coef).all():
+        return [*complaints, "coefficients that are not finite"]
+    value = float(problem.evaluate_exact(coef))
+    if value != certificate.value:
+        complaints.append(f"the coefficients reach {value!r}, not the stated value {certificate.value!r}")
+    if not certificate.bound >= certificate.value:
+        complaints.append(f"the bound {certificate.bound!r} is below the value {certificate.value!r}")
+    if certificate.proved and not _meets(certificate):
+        complaints.append(
+            f"called optimal, but value and bound differ by {certificate.bound - certificate.value!r}"
+        )
+    return complaints
+
+
+def _claim_complaints(problem: RankingProblem, certificate: Certificate) -> list[str]:
+    """Differences between the problem and what the certificate says it is about."""
+    complaints = []
+    if certificate.fingerprint != problem.fingerprint():
+        complaints.append(
+            "the fingerprint belongs to another problem: data, statistic, margin or penalty differ"
+        )
+    for name in ("statistic", "margin", "penalty"):
+        stated, actual = getattr(certificate, name), getattr(problem, name)
+        if stated != actual:
+            complaints.append(f"{name} is {actual!r}, the certificate says {stated!r}")
+    if certificate.scales != tuple(problem.scales.tolist()):
+        complaints.append("the scales of the features differ")
+    return complaints
+
+
+def _meets(certificate: Certificate) -> bool:
+    """Whether value and bound agree up to the rounding of a sum of weights."""
+    return certificate.bound - certificate.value <= 1e-9 * max(1.0, abs(certificate.bound))
+
+
+def _plain(content: dict[str, Any]) -> dict[str, Any]:
+    """What JSON knows: lists for tuples, text for the status."""
+    return dict(json.loads(json.dumps({**content, "status": str(content["status"])})))
+
+
+def _seal(content: dict[str, Any]) -> str:
+    """SHA-256 of the content: shows damage and careless changes; the replay shows the rest."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
