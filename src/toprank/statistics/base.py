@@ -1,0 +1,265 @@
+"""What a rank statistic is: a small immutable value that turns labels and scores into one number.
+
+Three classes, each needing less from its author than the one above: `RankStatistic` asks for the value of
+an order, `BipartiteStatistic` for the expected value over groups of ties, `LinearRankStatistic` for one
+weight per position.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
+from toprank.statistics.inputs import (
+    as_vector,
+    iter_queries,
+    read_classes,
+    read_queries,
+    read_sample_weight,
+    read_scores,
+    read_values,
+)
+
+__all__ = ["BipartiteStatistic", "LinearRankStatistic", "RankStatistic", "Ties", "register", "registered"]
+
+Floats = NDArray[np.float64]
+_REGISTRY: dict[str, type[RankStatistic]] = {}
+_MOST_TIE_ORDERS = 10_000
+WHOLE_WEIGHTS_ONLY = "takes whole-number sample_weight only (a weight is a number of copies)"
+
+
+class RankStatistic(ABC):
+    """A number that says how good a ranked list is.
+
+    A statistic is an immutable, hashable value: ``str(statistic)`` names it with its parameters and
+    `toprank.statistics.get` reads the name back. Subclasses are frozen dataclasses; they set `name` and
+    define `of_order`, and may override `_value` where a faster way exists than the one given here: inside a
+    tie it puts the smallest (largest) labels first for the worst (best) order, supposing that larger labels
+    higher up are never worse, and for ``ties="mean"`` it tries every order of the tied labels.
+
+    Attributes
+    ----------
+    name : str
+        The word before ``@`` and ``(`` in the statistic's text form.
+    greater_is_better : bool
+        False for losses.
+    examples : tuple of str
+        Text forms that the contract checks run.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[tuple[str, ...]] = ()
+    greater_is_better: ClassVar[bool] = True
+
+    @abstractmethod
+    def of_order(self, y_best_first: ArrayLike) -> float:
+        """Value of a list without ties: the labels in order, best first. This is the definition."""
+
+    def __call__(
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        *,
+        ties: Ties = "worst",
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+    ) -> float:
+        """Value of the list that the scores put in order, highest score first.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels. Two values of any kind make two classes, the larger one positive.
+        scores : array-like of shape (n,)
+            Higher is better; infinite is allowed, NaN is not.
+        ties : {"worst", "mean", "best"}
+            What equal scores mean: the worst order of the tied items (a tie between a positive and a
+            negative is a mistake), the expectation over all their orders, or the best order.
+        sample_weight : array-like of shape (n,), optional
+            A whole-number weight counts as so many copies of the row, all with its score; fractional
+            weights extend that continuously, and are refused where they mean nothing.
+        qid : array-like of shape (n,), optional
+            Query of each row. The result is the plain average over queries; a query whose labels are all
+            equal cannot be ranked rightly or wrongly and is skipped.
+
+        Returns
+        -------
+        float
+            Never NaN: labels of one class only (or in every query) are a ValueError.
+        """
+        check_ties(ties)
+        y = as_vector(y, "y")
+        values = read_scores(scores, y.size)
+        weight = read_sample_weight(sample_weight, y.size)
+        queries = None if qid is None else read_queries(qid, y.size)
+        if weight is not None and weight.min() == 0:
+            # A row that counts for nothing must not even tell us which labels there are.
+            rows = np.flatnonzero(weight)
+            y, values, weight = y[rows], values[rows], weight[rows]
+            queries = None if queries is None else queries[rows]
+        labels = self._read_labels(y)
+        if queries is None:
+            return self._checked_value(labels, values, ties, weight)
+        rankable = [rows for rows in iter_queries(queries) if _varies(labels[rows])]
+        if not rankable:
+            raise ValueError(f"y has one class only in every query (qid); {self} needs a query with both")
+        parts = [
+            self._checked_value(labels[r], values[r], ties, None if weight is None else weight[r])
+            for r in rankable
+        ]
+        return float(np.mean(parts))
+
+    def _checked_value(
+        self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None
+    ) -> float:
+        if not _varies(labels):
+            raise ValueError(f"y has one class only; {self} needs both (at least two different labels)")
+        return float(self._value(labels, scores, ties, weight))
+
+    def _read_labels(self, y: ArrayLike) -> NDArray[Any]:
+        """Labels as an array that can be compared: real numbers unless a subclass says otherwise."""
+        return read_values(y)
+
+    def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
+        """Value on clean input; by definition, so slow where many labels tie under ``ties="mean"``."""
+        if weight is not None:
+            if bool((weight != np.floor(weight)).any()):
+                raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+            copies = weight.astype(np.intp)
+            labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
+        order = np.lexsort((-labels.astype(float) if ties == "best" else labels, -scores))
+        ranked, ranked_scores = labels[order], scores[order]
+        if ties != "mean":
+            return self.of_order(ranked)
+        groups = np.split(ranked, np.flatnonzero(ranked_scores[1:] != ranked_scores[:-1]) + 1)
+        values = [self.of_order(np.concatenate(arranged)) for arranged in _tie_orders(groups, str(self))]
+        return math.fsum(values) / len(values)
+
+    def __str__(self) -> str:
+        """Text form, which `toprank.statistics.get` reads back: ``name@cut-off(parameter=value, ...)``."""
+        if not is_dataclass(self):
+            return self.name
+        shown = {f.name: getattr(self, f.name) for f in fields(self) if _is_set(self, f.name, f.default)}
+        text = self.name + (f"@{shown.pop('at')}" if "at" in shown else "")
+        inside = ",".join(f"{key}={_format(value)}" for key, value in shown.items())
+        return f"{text}({inside})" if inside else text
+
+
+class BipartiteStatistic(RankStatistic):
+    """A statistic of two classes: it sees only how many of each share every score.
+
+    Subclasses define `_expected`: the value of a list of groups, averaged over the orders inside each
+    group. The worst and the best order need nothing more, since they are lists of unmixed groups.
+    """
+
+    def _read_labels(self, y: ArrayLike) -> NDArray[Any]:
+        return read_classes(y)
+
+    def _depth(self, n: float, whole: bool) -> float:
+        """Positions from the top that matter in a list of length n, whole where the positions are."""
+        return n
+
+    @abstractmethod
+    def _expected(self, groups: TieGroups) -> float:
+        """Mean value over all orders inside the groups."""
+
+    def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
+        depth = self._depth(labels.size, True)
+        return self._expected(tie_groups(labels, scores, ties=ties, sample_weight=weight, depth=depth))
+
+    def _read_order(self, y_best_first: ArrayLike) -> NDArray[np.bool_]:
+        """Labels of an order, both classes present."""
+        positive = read_classes(y_best_first, "y_best_first")
+        if not _varies(positive):
+            raise ValueError(f"y_best_first has one class only; {self} needs both")
+        return positive
+
+
+class LinearRankStatistic(BipartiteStatistic):
+    """A sum over the positives of a weight that depends on position alone.
+
+    The conditional linear rank statistics of Rudin & Wang (2018), Eq. (1): the value of an order is the
+    sum of ``weights(n, n_pos)`` at the positions of the positives, position 0 on top. With ties counted
+    against us it is the sum over j of ``weights[j + c_(j)]``, c_i the number of negatives scored at or
+    above positive i, sorted ascending.
+    """
+
+    @abstractmethod
+    def weights(self, n: int, n_pos: int) -> Floats:
+        """Weight of each position, top first, never increasing: all that exact methods need to know.
+
+        Parameters
+        ----------
+        n : int
+            Length of the list.
+        n_pos : int
+            Positives among them, at least one and fewer than n.
+        """
+
+    def of_order(self, y_best_first: ArrayLike) -> float:
+        """Sum of the weights at the positions of the positives."""
+        positive = self._read_order(y_best_first)
+        return float(self.weights(positive.size, int(np.count_nonzero(positive)))[positive].sum())
+
+    def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
+        """Weights of the positions above the depth; real totals only where a subclass gives them meaning."""
+        if n != int(n) or n_pos != int(n_pos):
+            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+        return self.weights(int(n), int(n_pos))[: int(depth)]
+
+    def _expected(self, groups: TieGroups) -> float:
+        depth = self._depth(groups.n, groups.whole)
+        return groups.weighted_sum(self._weights_above(depth, groups.n, groups.n_pos), depth)
+
+
+_S = TypeVar("_S", bound=type[RankStatistic])
+
+
+def register(statistic: _S) -> _S:
+    """Class decorator: make a statistic known to `toprank.statistics.get` by its name and aliases."""
+    for name in (statistic.name, *statistic.aliases):
+        if _REGISTRY.setdefault(name, statistic).__qualname__ != statistic.__qualname__:
+            raise ValueError(f"a statistic named {name!r} is registered already")
+        _REGISTRY[name] = statistic
+    return statistic
+
+
+def registered() -> dict[str, type[RankStatistic]]:
+    """Every known name, aliases too, and the class it stands for."""
+    return dict(_REGISTRY)
+
+
+def _varies(labels: NDArray[Any]) -> bool:
+    return bool(labels.min() != labels.max())
+
+
+def _tie_orders(groups: list[NDArray[Any]], name: str) -> itertools.product[tuple[tuple[Any, ...], ...]]:
+    """All orders inside every group; equally likely, and few enough to try."""
+    orders = math.prod(math.factorial(group.size) for group in groups if group.min() != group.max())
+    if orders > _MOST_TIE_ORDERS:
+        raise ValueError(f"{name} has no closed form for ties='mean' and the ties are too many; use 'worst'")
+    choices = [itertools.permutations(g) if g.min() != g.max() else [tuple(g)] for g in groups]
+    return itertools.product(*choices)
+
+
+def _is_set(statistic: RankStatistic, key: str, default: Any) -> bool:
+    value = getattr(statistic, key)
+    return default is MISSING or bool(value != default)
+
+
+def _format(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if value == math.e:
+            return "e"
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)

@@ -1,0 +1,235 @@
+"""Statistics for labels with more than two values, ordinal or real: Kendall's tau, C-index, VUS and others.
+
+A larger label belongs nearer to the top. Every statistic here orders pairs (or chains) of items with
+different labels; the worst order of tied items is the one that gets all their pairs wrong at once. Those that
+look at the top K only are in `toprank.statistics.localized`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, RankStatistic, register
+from toprank.statistics.groups import TIES, Ties
+from toprank.statistics.inputs import read_values
+from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, WeakRankingLoss
+from toprank.statistics.pairs import LevelledList, PairCounts, comparable_mass, concordance_index, pair_counts
+
+__all__ = [
+    "CIndex",
+    "HardRankingLoss",
+    "IntegratedAUC",
+    "KendallTau",
+    "LocalAUC",
+    "LocalizedRankingLoss",
+    "OrdinalAUC",
+    "PairCounts",
+    "VolumeUnderSurface",
+    "WeakRankingLoss",
+    "concordance_index",
+    "pair_counts",
+]
+
+Floats = NDArray[np.float64]
+
+
+class _LevelStatistic(RankStatistic):
+    """A statistic of the list sorted by score and label; subclasses define `_of_list`."""
+
+    def of_order(self, y_best_first: ArrayLike) -> float:
+        """Value of a list without ties: the labels in order, best first."""
+        labels = read_values(y_best_first, "y_best_first")
+        return self._checked_value(labels, -np.arange(labels.size, dtype=np.float64), "worst", None)
+
+    def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
+        return self._of_list(LevelledList.of(labels, scores, weight), ties)
+
+    @abstractmethod
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        """Value of a sorted list."""
+
+    def _all_pairs(self, items: LevelledList) -> float:
+        """Return the number of all pairs, those with equal labels too: n (n - 1)/2."""
+        if bool((items.weight != np.floor(items.weight)).any()):
+            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+        n = float(items.masses.sum())
+        return n * (n - 1.0) / 2.0
+
+
+@register
+@dataclass(frozen=True)
+class HardRankingLoss(_LevelStatistic):
+    """The share of all pairs of items that are in the wrong order: a loss.
+
+    L = 1/(n (n - 1)) Σ over i ≠ j of 1[(Y_i - Y_j)(s(X_i) - s(X_j)) < 0] (Werner 2020, Eq. (2.2) to (2.4)).
+    Pairs with equal labels are never wrong but do count in the denominator. Equal scores: ``ties="best"`` is
+    Eq. (2.3), ``ties="mean"`` is Eq. (2.2) with the rule of Definition 2.1 b).
+
+    Parameters
+    ----------
+    standardize : bool
+        Divide by the number of pairs with different labels instead, so that the worst list has 1; this is
+        1 - C-index.
+
+    Examples
+    --------
+    >>> HardRankingLoss()([4, 3, 2, 1], [0.9, 0.7, 0.8, 0.1])
+    0.16666666666666666
+    """
+
+    standardize: bool = False
+    name: ClassVar[str] = "hard_ranking_loss"
+    greater_is_better: ClassVar[bool] = False
+    examples: ClassVar[tuple[str, ...]] = ("hard_ranking_loss", "hard_ranking_loss(standardize=true)")
+
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        comparable = comparable_mass(items.masses)
+        wrong = comparable - items.ordered(items.weight, items.weight, ties)
+        return wrong / (comparable if self.standardize else self._all_pairs(items))
+
+
+@register
+@dataclass(frozen=True)
+class KendallTau(_LevelStatistic):
+    """Pairs in the right order minus pairs in the wrong order, as a share: from -1 to 1.
+
+    τ = 1/(n (n - 1)) Σ over i ≠ j of sign((Y_i - Y_j)(s(X_i) - s(X_j))) (Werner 2020, Section 2.4), that is
+    τ_a; without equal labels it is 1 - 2 × `HardRankingLoss` (Lemma 2.1). Variant b divides by the root of
+    all pairs times the pairs with different labels instead. A tie in the scores is worth -1, 0 or 1 by the
+    tie policy; for the textbook τ_b, whose denominator shrinks with ties in the scores, see
+    ``pair_counts(...).tau_b``.
+
+    Parameters
+    ----------
+    variant : {"a", "b"}
+
+    Examples
+    --------
+    >>> KendallTau()([4, 3, 2, 1], [0.9, 0.7, 0.8, 0.1])
+    0.6666666666666666
+    """
+
+    variant: str = "a"
+    name: ClassVar[str] = "kendall_tau"
+    examples: ClassVar[tuple[str, ...]] = ("kendall_tau", "kendall_tau(variant=b)")
+
+    def __post_init__(self) -> None:
+        if self.variant not in ("a", "b"):
+            raise ValueError(f"variant of kendall_tau must be 'a' or 'b', got {self.variant!r}")
+
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        comparable = comparable_mass(items.masses)
+        balance = 2.0 * items.ordered(items.weight, items.weight, ties) - comparable
+        pairs = self._all_pairs(items)
+        return balance / (pairs if self.variant == "a" else math.sqrt(pairs * comparable))
+
+
+@register
+@dataclass(frozen=True)
+class CIndex(_LevelStatistic):
+    """How often the item with the larger label scores higher: the C-index.
+
+    C = 1/(Σ_{i<j} n_i n_j) Σ over i < j, (x, x') in C_i × C_j of 1[s(x') > s(x)] (Werner 2020, Section 2.5,
+    after Fürnkranz et al. 2009). With two classes it is the AUC. For censored times see `concordance_index`.
+
+    Examples
+    --------
+    >>> CIndex()([3, 2, 2, 1], [0.9, 0.1, 0.8, 0.3])
+    0.8
+    """
+
+    name: ClassVar[str] = "c_index"
+    aliases: ClassVar[tuple[str, ...]] = ("concordance_index",)
+
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        return items.ordered(items.weight, items.weight, ties) / comparable_mass(items.masses)
+
+
+@register
+@dataclass(frozen=True)
+class OrdinalAUC(_LevelStatistic):
+    """The AUC of every two levels of an ordinal label, averaged: all pairs of levels count the same.
+
+    U = 2/(d (d - 1)) Σ_{i<j} AUC(s, C_i ∪ C_j) (Werner 2020, Section 2.5, after Fürnkranz et al. 2009).
+
+    Examples
+    --------
+    >>> OrdinalAUC()([3, 2, 2, 1], [0.9, 0.1, 0.8, 0.3])
+    0.8333333333333334
+    """
+
+    name: ClassVar[str] = "ordinal_auc"
+    aliases: ClassVar[tuple[str, ...]] = ("furnkranz_u",)
+
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        # An AUC is a sum over pairs of 1/(n_i n_j): a product, so one pass serves all pairs of levels.
+        share = items.weight / items.masses[items.levels]
+        return 2.0 * items.ordered(share, share, ties) / (items.n_levels * (items.n_levels - 1))
+
+
+@register
+@dataclass(frozen=True)
+class VolumeUnderSurface(_LevelStatistic):
+    """How often items drawn one from each level are all in the right order: the VUS.
+
+    W = 1/(Π n_i) Σ over X_1 in C_1, ..., X_d in C_d of 1[s(X_1) < ... < s(X_d)] (Werner 2020, Section 2.5,
+    after Waegeman et al. 2008). The volume under the ROC surface (Definition 2.5) is the same number; where
+    scores tie, its surface is filled with flat pieces, which gives L tied items of a chain the credit 1/L!:
+    ``ties="mean"``. W is ``ties="worst"``, the default. With two classes it is the AUC; a random list has
+    1/d!.
+
+    Examples
+    --------
+    >>> VolumeUnderSurface()([3, 2, 2, 1], [0.9, 0.1, 0.8, 0.3])
+    0.5
+    """
+
+    name: ClassVar[str] = "vus"
+    aliases: ClassVar[tuple[str, ...]] = ("waegeman_w",)
+
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        from toprank.statistics import _pair_kernels
+
+        share = items.weight / items.masses[items.levels]
+        policy = TIES.index(ties)
+        chains = _pair_kernels.ordered_chains(items.levels, items.scores, share, items.n_levels, policy)
+        return float(chains)
+
+
+@register
+@dataclass(frozen=True)
+class IntegratedAUC(_LevelStatistic):
+    """The AUC of "label above t" against "label below t", averaged over all thresholds t: the IAUC.
+
+    IAUC = ∫ AUC_t dF(t), F the distribution of the label (Werner 2020, Section 3.3, after Clémençon & Achab
+    2017); on a sample, the average over the rows i of the AUC of {Y > Y_i} against {Y < Y_i}, wherever both
+    sides have items. With two levels no label lies between others, and the one split there is gives the AUC.
+
+    Examples
+    --------
+    >>> IntegratedAUC()([4, 3, 2, 1], [0.9, 0.7, 0.8, 0.1])
+    1.0
+    """
+
+    name: ClassVar[str] = "integrated_auc"
+    aliases: ClassVar[tuple[str, ...]] = ("iauc",)
+
+    def _of_list(self, items: LevelledList, ties: Ties) -> float:
+        masses = items.masses
+        if items.n_levels == 2:
+            return items.ordered(items.weight, items.weight, ties) / comparable_mass(masses)
+        up_to = np.cumsum(masses)
+        # A pair of levels a < b counts at every threshold between them, with mass/(mass above × mass below).
+        inner = masses[1:-1] / (up_to[:-2] * (up_to[-1] - up_to[1:-1]))
+        at_or_below = np.concatenate(([0.0], np.cumsum(inner), [inner.sum()]))
+        below = np.concatenate(([0.0], at_or_below[:-1]))
+        weight = items.weight
+        total = items.ordered(weight * below[items.levels], weight, ties)
+        total -= items.ordered(weight, weight * at_or_below[items.levels], ties)
+        return min(max(total / float(masses[1:-1].sum()), 0.0), 1.0)
