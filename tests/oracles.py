@@ -224,3 +224,18 @@ def weighted_auc(y, scores, weights, tie_credit):
             total += wi * wk
             won += wi * wk * (1.0 if si > sk else tie_credit if si == sk else 0.0)
     return won / total
+
+
+def mass_sum(y, weights, depth, density):
+    """Integral of label times density up to the depth, items of the given weights laid end to end.
+
+    Items are in order, best first; the density is constant on each cell [j, j + 1).
+    """
+    total = start = 0.0
+    for label, weight in zip(y, weights, strict=True):
+        stop = start + weight
+        for cell in range(int(start), math.ceil(stop)):
+            overlap = min(stop, cell + 1, depth) - max(start, cell)
+            total += label * max(overlap, 0.0) * density(cell)
+        start = stop
+    return total

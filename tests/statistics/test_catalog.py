@@ -108,11 +108,14 @@ def test_relations_between_statistics(case, ties):
     assert value("recall@100%") == pytest.approx(1)
 
 
-@given(case=strategies.tied_lists(max_size=10))
-def test_push_loss_tends_to_the_infinite_push(case):
+@given(case=strategies.tied_lists(max_size=10), p=st.sampled_from([1, 4, 64]))
+def test_push_loss_tends_to_the_infinite_push(case, p):
+    """The p-norm of the shares is at most their maximum, and at least that over n-^(1/p)."""
     y, scores = case
-    push = get("p_norm_push_loss(p=400)")(y, scores) ** (1 / 400)
-    assert push == pytest.approx(get("infinite_push_loss")(y, scores), abs=0.02)
+    highest = get("infinite_push_loss")(y, scores)
+    norm = get(f"p_norm_push_loss(p={p})")(y, scores) ** (1 / p)
+    assert highest * y.count(0) ** (-1 / p) <= norm + 1e-12
+    assert norm <= highest + 1e-12
 
 
 def test_two_kinds_of_mean_reciprocal_rank():
@@ -164,6 +167,63 @@ def test_graded_whole_weights_equal_repeated_rows(spec, case):
     for ties in ("worst", "mean", "best"):
         expected = get(spec)(repeated_y, repeated_scores, ties=ties)
         assert get(spec)(y, scores, ties=ties, sample_weight=weights) == pytest.approx(expected, rel=1e-10)
+
+
+# --- sample weights --------------------------------------------------------------------------------
+
+UNTIED_FRACTIONS = st.lists(
+    st.tuples(st.booleans(), st.floats(0.1, 3.0).filter(lambda weight: weight != int(weight))),
+    min_size=2,
+    max_size=12,
+).filter(lambda rows: len({positive for positive, _ in rows}) == 2)
+
+
+@given(rows=UNTIED_FRACTIONS, percent=st.integers(1, 100), count=st.integers(1, 20))
+def test_fractional_items_fill_fractional_positions(rows, percent, count):
+    """A share of a list of fractional items ends where it ends, in the middle of a position if need be."""
+    y, weights = [int(positive) for positive, _ in rows], [weight for _, weight in rows]
+    scores = [-float(i) for i in range(len(y))]
+    total, positive = sum(weights), sum(w for label, w in zip(y, weights, strict=True) if label)
+    for at, depth in ((f"{percent}%", percent * total / 100), (str(count), min(count, total))):
+        hits = oracles.mass_sum(y, weights, depth, lambda cell: 1.0)
+        discounted = oracles.mass_sum(y, weights, depth, lambda cell: 1 / math.log2(cell + 2))
+        ideal = oracles.mass_sum([1], [positive], depth, lambda cell: 1 / math.log2(cell + 2))
+        expected = {
+            "precision": hits / depth,
+            "recall": hits / positive,
+            "lift": hits / depth / (positive / total),
+            "dcg": discounted,
+            "ndcg": discounted / ideal,
+        }
+        for name, value in expected.items():
+            found = get(f"{name}@{at}")(y, scores, sample_weight=weights)
+            assert found == pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "spec, levels",
+    [
+        *[(spec, 2) for spec in ("dcg@5", "ndcg@2%", "precision@5", "partial_auc@5", "winner_takes_all")],
+        *[(spec, 4) for spec in ("dcg@5", "dcg@2%", "ndcg@5", "ndcg@2%(gain=exponential)")],
+    ],
+)
+def test_weights_in_long_lists_equal_repeated_rows(spec, levels):
+    """Long enough for the top to be cut out."""
+    rng = np.random.default_rng(8)
+    y, scores = rng.integers(0, levels, 400), np.round(rng.normal(size=400), 1)
+    weight = rng.integers(0, 3, 400)
+    for ties in ("worst", "mean", "best"):
+        repeated = get(spec)(np.repeat(y, weight), np.repeat(scores, weight), ties=ties)
+        assert get(spec)(y, scores, sample_weight=weight, ties=ties) == pytest.approx(repeated, rel=1e-11)
+
+
+@pytest.mark.parametrize("levels", [2, 4])
+def test_depth_is_counted_in_mass_and_not_in_rows(levels):
+    """Light rows: many more of them than five fit above a cut-off of five."""
+    rng = np.random.default_rng(9)
+    y, weights = rng.integers(0, levels, 400), rng.uniform(0.1, 0.4, 400)
+    expected = oracles.mass_sum(y, weights, 5.0, lambda cell: 1 / math.log2(cell + 2))
+    assert get("dcg@5")(y, -np.arange(400.0), sample_weight=weights) == pytest.approx(expected, rel=1e-11)
 
 
 # --- limits ----------------------------------------------------------------------------------------
