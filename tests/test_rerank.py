@@ -1,5 +1,8 @@
 """RankThenRerank: the top is reranked, the rest keeps its order, and the whole is one estimator."""
 
+import pickle
+import signal
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from toprank import DirectRanker, RankThenRerank, statistics
-from toprank.control import Outcome
+from toprank.control import Outcome, SearchStoppedWarning, Status
 from toprank.rerank import OneClassTopWarning, _linear_direction
 
 
@@ -192,3 +195,26 @@ def test_the_direction_of_a_linear_base_is_found():
     expected = base[-1].coef_.ravel() / base[0].scale_
     assert np.allclose(_linear_direction(base, 4), expected)
     assert _linear_direction(RandomForestClassifier(5, random_state=0).fit(X, y), 4) is None
+
+
+class Interrupted(Given):
+    """A base during whose fit somebody presses Ctrl-C."""
+
+    def fit(self, X, y):
+        signal.raise_signal(signal.SIGINT)
+        return super().fit(X, y)
+
+
+def test_ctrl_c_while_the_base_is_fitted_stops_the_reranker_too():
+    X, y = data(n=2000, d=10)
+    with pytest.warns(SearchStoppedWarning):
+        ranker = RankThenRerank(Interrupted(0), DirectRanker(n_restarts=10_000), top=500).fit(X, y)
+    assert ranker.outcome_.status is Status.STOPPED
+    assert ranker.outcome_.seconds < 20
+
+
+def test_a_fitted_one_pickles_whatever_the_callback_was():
+    X, y = data()
+    ranker = RankThenRerank(top=40, random_state=0, callback=None).fit(X, y)
+    assert np.array_equal(pickle.loads(pickle.dumps(ranker)).rank(X), ranker.rank(X))
+    assert ranker.reranker_.callback is None

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from toprank.base import BaseRanker, Matrix, RankingData, best_first, ranking_scores
-from toprank.control import Callback, Outcome, Run
+from toprank.control import Callback, Outcome, Progress, Run
 from toprank.linear.direct import DirectRanker
 
 __all__ = ["OneClassTopWarning", "RankThenRerank", "default_base"]
@@ -130,6 +130,9 @@ class RankThenRerank(BaseRanker):
         if data.qid is not None and has_fit_parameter(self.reranker_, "qid"):
             options["qid"] = data.qid[inside]
         self.reranker_.fit(data.X[inside], data.y[inside], **options)
+        if "callback" in self.reranker_.get_params(deep=False):
+            # The relay belongs to this fit; what is kept must pickle.
+            self.reranker_.set_params(callback=getattr(self.reranker, "callback", None))
         reranked = ranking_scores(self.reranker_, data.X[inside])
         self._rerank_middle, self._rerank_spread = float(np.median(reranked)), _spread(reranked, 0.0)
         return self._reranked_outcome(data.y[inside], reranked, run)
@@ -156,11 +159,21 @@ class RankThenRerank(BaseRanker):
             handed["time_limit"] = min(run.remaining(), math.inf if own is None else own)
         if self.random_state is not None and "random_state" in known and known["random_state"] is None:
             handed["random_state"] = int(run.rng.integers(2**31 - 1))
-        if self._reporter() is not None and "callback" in known and known["callback"] is None:
-            handed["callback"] = self._reporter()
+        if "callback" in known and known["callback"] is None:
+            handed["callback"] = self._relay(run)
         if "start" in known and known["start"] is None:
             handed["start"] = _linear_direction(self.base_, d)
         return reranker.set_params(**handed)
+
+    def _relay(self, run: Run) -> Callback:
+        """The callback of the reranker: ours, and a stop when Ctrl-C came while the base was fitted."""
+        report = self._reporter()
+
+        def relay(progress: Progress) -> bool:
+            wanted = report is None or report(progress) is not False
+            return wanted and not run.flagged
+
+        return relay
 
     def _keep_base_order(self, data: RankingData, scores: NDArray[np.float64]) -> Outcome:
         self.reranker_ = None

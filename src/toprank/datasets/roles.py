@@ -1,0 +1,233 @@
+"""Which column is what: the label, the identifier, the query, and what is left to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.datasets.errors import InputError
+from toprank.datasets.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Codes = NDArray[np.int64]
+
+__all__ = ["Labelled", "Roles", "binary_labels", "label_text"]
+
+# Pairs of words whose positive one nobody would get wrong; anything else must be said.
+_POSITIVE_WORDS = {
+    frozenset({"yes", "no"}): "yes",
+    frozenset({"y", "n"}): "y",
+    frozenset({"true", "false"}): "true",
+    frozenset({"t", "f"}): "t",
+    frozenset({"positive", "negative"}): "positive",
+    frozenset({"pos", "neg"}): "pos",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Names of the columns that are not features.
+
+    Parameters
+    ----------
+    target : str
+        The label.
+    id : str or None
+        Names each row; must be different in every row; never a feature.
+    qid : str or None
+        Rows are only compared with rows of the same value; never a feature.
+    group : str or None
+        Rows of the same value (one patient, one household) are held out together; never a feature.
+    ignore : tuple of str
+        Columns to leave out.
+    """
+
+    target: str
+    id: str | None = None
+    qid: str | None = None
+    group: str | None = None
+    ignore: tuple[str, ...] = ()
+
+    def check(self, table: Table) -> None:
+        """Refuse names the table lacks and columns with two roles."""
+        given = [("target", self.target), ("id", self.id), ("qid", self.qid), ("group", self.group)]
+        given += [("ignore", name) for name in self.ignore]
+        seen: dict[str, str] = {}
+        for role, name in given:
+            if name is None:
+                continue
+            table.column(name, argument=role)
+            if name in seen and seen[name] != role:
+                raise InputError(f"Column {name!r} is given both as {seen[name]} and as {role}.")
+            seen[name] = role
+
+    def features(self, table: Table) -> Table:
+        """The columns left to learn from, whichever of the named ones the table has."""
+        roles = {self.target, self.id, self.qid, self.group, *self.ignore}
+        kept = [name for name in table.frame.columns if name not in roles]
+        return Table(table.frame[kept], table.sparse, table.source)
+
+    def identifiers(self, table: Table) -> pd.Series[Any] | None:
+        """The identifiers, each one checked to be there and to be the only one of its kind."""
+        if self.id is None:
+            return None
+        ids = table.column(self.id, argument="id")
+        if ids.isna().any():
+            row = int(np.argmax(ids.isna().to_numpy())) + 1
+            raise InputError(f"id {self.id!r}: row {row} of {table.source} has none.")
+        if ids.duplicated().any():
+            value = ids[ids.duplicated()].iloc[0]
+            rows = np.flatnonzero((ids == value).to_numpy())[:2] + 1
+            raise InputError(
+                f"id {self.id!r}: '{label_text(value)}' is in rows {rows[0]} and {rows[1]} of {table.source};"
+                " identifiers must differ (--group is for rows that belong together)."
+            )
+        return ids
+
+    def queries(self, table: Table) -> Codes | None:
+        """Query numbers 0..q-1, or None without a query column."""
+        return None if self.qid is None else _codes(table, self.qid, "qid")
+
+    def groups(self, table: Table) -> Codes | None:
+        """Group numbers 0..g-1, or None without a group column."""
+        return None if self.group is None else _codes(table, self.group, "group")
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A table taken apart: features, labels, and what names the rows.
+
+    Parameters
+    ----------
+    features : Table
+    y : ndarray of int8
+        1 where the row belongs at the top.
+    positive : tuple of str
+        The label values that count as 1.
+    ids, qid, groups
+        Identifiers, query numbers and group numbers, where there are any.
+    """
+
+    features: Table
+    y: NDArray[np.int8]
+    positive: tuple[str, ...]
+    ids: pd.Series[Any] | None
+    qid: Codes | None
+    groups: Codes | None
+
+    @classmethod
+    def of(cls, table: Table, roles: Roles, *, positive: Sequence[str] = ()) -> Labelled:
+        """Take a table apart, with every check on the way."""
+        roles.check(table)
+        y, chosen = binary_labels(table.column(roles.target, argument="target"), positive=positive)
+        features = roles.features(table)
+        if not features.columns and features.sparse is None:
+            raise InputError(f"{table.source} has no columns left to learn from.")
+        return cls(features, y, chosen, roles.identifiers(table), roles.queries(table), roles.groups(table))
+
+
+def binary_labels(
+    column: pd.Series[Any], *, positive: Sequence[str] = ()
+) -> tuple[NDArray[np.int8], tuple[str, ...]]:
+    """Labels as 0 and 1, and the values that became 1.
+
+    Without `positive` the column must hold two numbers (the larger is positive) or a pair of words such
+    as yes and no.
+
+    >>> import pandas as pd
+    >>> binary_labels(pd.Series(["no", "yes", "no"], name="failed"))
+    (array([0, 1, 0], dtype=int8), ('yes',))
+    >>> binary_labels(pd.Series([0, 2, 1], name="grade"), positive=["1", "2"])[0]
+    array([0, 1, 1], dtype=int8)
+    """
+    name = column.name
+    if column.isna().any():
+        row = int(np.argmax(column.isna().to_numpy())) + 1
+        count = int(column.isna().sum())
+        raise InputError(
+            f"target {name!r}: {count} of {len(column)} labels are missing, the first in row {row};"
+            " remove those rows, or rank them with --new."
+        )
+    text = column.map(label_text)
+    values = sorted(set(text), key=_label_order)
+    if len(values) < 2:
+        raise InputError(f"target {name!r} has one class only ({values[0]!r}); ranking needs two.")
+    chosen = _given(positive, values, name) if positive else _obvious(column, values, name)
+    return text.isin(chosen).to_numpy().astype(np.int8), chosen
+
+
+def label_text(value: object) -> str:
+    """A label as a user writes it: 1 for 1.0, no blanks around it.
+
+    >>> label_text(1.0), label_text(" yes "), label_text(0.5)
+    ('1', 'yes', '0.5')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value).strip()
+
+
+def _codes(table: Table, name: str, argument: str) -> Codes:
+    """A column as numbers from 0, whatever it holds; every row must hold something."""
+    column = table.column(name, argument=argument)
+    if column.isna().any():
+        row = int(np.argmax(column.isna().to_numpy())) + 1
+        raise InputError(f"{argument} {name!r}: row {row} of {table.source} has none.")
+    return np.unique(column.astype(str), return_inverse=True)[1].astype(np.int64)
+
+
+def _given(positive: Sequence[str], values: list[str], name: object) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(label_text(_number_or_text(value)) for value in positive))
+    for value in wanted:
+        if value not in values:
+            raise InputError(f"positive {value!r} is not a value of the target {name!r}: {_few(values)}.")
+    if len(wanted) == len(values):
+        raise InputError(f"positive names all values of the target {name!r}; one class only is left.")
+    return wanted
+
+
+def _obvious(column: pd.Series[Any], values: list[str], name: object) -> tuple[str, ...]:
+    """The positive value nobody needs to name: the larger of two numbers, or the yes of yes and no."""
+    import pandas as pd
+
+    if len(values) > 2:
+        raise InputError(
+            f"target {name!r} has {len(values)} different values ({_few(values)}):"
+            " say which belong at the top with --positive."
+        )
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return (values[1],)
+    word = _POSITIVE_WORDS.get(frozenset(value.lower() for value in values))
+    if word is None:
+        raise InputError(
+            f"target {name!r} has the values {values[0]!r} and {values[1]!r}:"
+            " say which belongs at the top with --positive."
+        )
+    return tuple(value for value in values if value.lower() == word)
+
+
+def _number_or_text(value: str) -> object:
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def _label_order(value: str) -> tuple[int, float, str]:
+    number = _number_or_text(value)
+    return (0, number, value) if isinstance(number, float) else (1, 0.0, value)
+
+
+def _few(values: list[str], most: int = 8) -> str:
+    shown = ", ".join(values[:most])
+    return shown if len(values) <= most else f"{shown}, ..."

@@ -1,0 +1,155 @@
+"""The rankers a user can choose from and compare.
+
+Every public ranker class joins `toprank compare` by being public; what it should be called in the table is
+one line in `LABELS`. The one that reranks the top is named in `RERANKER`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from toprank.control import Callback
+
+__all__ = [
+    "BASELINE",
+    "BASES",
+    "LINEAR_BASES",
+    "RERANKER",
+    "Contender",
+    "Settings",
+    "lineup",
+    "make_base",
+    "make_reranker",
+]
+
+BASELINE = "logistic regression"
+"""The contender every other one has to beat."""
+
+BASES = {"logistic": BASELINE, "forest": "random forest", "boosting": "gradient boosting"}
+"""Who can make the first list, and what to call it."""
+
+LINEAR_BASES = frozenset({"logistic"})
+"""Those whose models are lists of numbers."""
+
+RERANKER = "DirectRanker"
+"""The public class that reranks the top of the first list."""
+
+LABELS = {"DirectRanker": "direct search, whole list"}
+"""What the table calls a ranker; the name of its class where nothing is said."""
+
+LEFT_OUT = frozenset({"RankThenRerank"})
+"""Public rankers that do not take part by themselves: this one does with several sizes of the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one fit is asked to do.
+
+    Parameters
+    ----------
+    statistic : str
+        What to optimise.
+    top : int
+        How many items at the top of the training list are reranked.
+    base : str
+        One of `BASES`: who makes the first list.
+    time_limit : float or None
+        Seconds for the search.
+    seed : int
+    callback : callable or None
+        Told about the progress of the search.
+    """
+
+    statistic: str = "dcg"
+    top: int = 50
+    base: str = "logistic"
+    time_limit: float | None = None
+    seed: int = 0
+    callback: Callback | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A ranker in the comparison: its name in the table and how to make an unfitted one."""
+
+    name: str
+    make: Callable[[], Any]
+
+
+def lineup(settings: Settings, rows: int) -> list[Contender]:
+    """Everyone who takes part in a comparison on so many training rows, logistic regression first.
+
+    >>> [contender.name for contender in lineup(Settings(top=50), rows=120)][:3]
+    ['logistic regression', 'rerank the top 50', 'rerank the top 100']
+    """
+    plain = replace(settings, base="logistic")
+    contenders = [Contender(BASELINE, partial(make_base, plain))]
+    if settings.base != "logistic":
+        contenders.append(Contender(BASES[settings.base], partial(make_base, settings)))
+    for factor in (1, 2, 3):
+        wider = replace(settings, top=settings.top * factor)
+        # Reranking everything is no reranking: that is what the rankers below do.
+        if wider.top < rows:
+            contenders.append(Contender(f"rerank the top {wider.top}", partial(make_reranker, wider)))
+    for name, kind in _whole_list_rankers().items():
+        contenders.append(Contender(LABELS.get(name, name), partial(_make, kind, settings)))
+    return contenders
+
+
+def make_base(settings: Settings) -> Any:
+    """The estimator that makes the first list."""
+    if settings.base == "forest":
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(n_estimators=300, min_samples_leaf=3, random_state=settings.seed)
+    if settings.base == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(random_state=settings.seed)
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=5000)
+
+
+def make_reranker(settings: Settings, *, base: Any = None) -> Any:
+    """Base ranker, then `RERANKER` on the top of its list; a `base` given is used as it is."""
+    import toprank
+
+    reranker = _make(getattr(toprank, RERANKER), replace(settings, time_limit=None, callback=None))
+    return toprank.RankThenRerank(
+        make_base(settings) if base is None else base,
+        reranker,
+        top=settings.top,
+        # For base and reranker together.
+        time_limit=settings.time_limit,
+        callback=settings.callback,
+    )
+
+
+def _whole_list_rankers() -> dict[str, type]:
+    """Public ranker classes that take part as they are."""
+    import toprank
+    from toprank.base import BaseRanker
+
+    found = {name: getattr(toprank, name) for name in toprank.__all__}
+    return {
+        name: kind
+        for name, kind in found.items()
+        if isinstance(kind, type) and issubclass(kind, BaseRanker) and name not in LEFT_OUT
+    }
+
+
+def _make(kind: type, settings: Settings) -> Any:
+    """An unfitted ranker with those of the settings that it takes."""
+    wanted = {
+        "statistic": settings.statistic,
+        "time_limit": settings.time_limit,
+        "random_state": settings.seed,
+        "callback": settings.callback,
+    }
+    takes = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in wanted.items() if key in takes})

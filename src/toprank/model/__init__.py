@@ -1,0 +1,6 @@
+"""Fitted rankers that remember their columns, and their files."""
+
+from toprank.model.files import check_model_ending, load_model, model_bytes, save_model
+from toprank.model.ranking import RankingModel
+
+__all__ = ["RankingModel", "check_model_ending", "load_model", "model_bytes", "save_model"]

@@ -1,0 +1,212 @@
+"""Models on disk: readable JSON for linear ones, skops for the rest, pickle never."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import toprank
+from toprank.datasets import InputError, Roles, encoder_from_dict
+from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain
+from toprank.model.ranking import RankingModel
+from toprank.output import write_whole
+
+__all__ = ["check_model_ending", "load_model", "model_bytes", "save_model"]
+
+FORMAT = "toprank model"
+VERSION = 1
+"""Raised when a file written now could no longer be read by the code before."""
+
+
+def save_model(model: RankingModel, path: str | os.PathLike[str]) -> None:
+    """Write a model as ``.json`` (linear models, readable) or ``.skops`` (any), whole or not at all."""
+    write_whole({Path(path): model_bytes(model, path)})
+
+
+def check_model_ending(path: str | os.PathLike[str], *, linear: bool) -> None:
+    """Refuse an ending no model of that kind can be written to, before the model is made."""
+    ending = Path(path).suffix.lower()
+    if ending not in (".json", ".skops"):
+        raise InputError(f"--model {str(path)!r}: a model file ends in .json or .skops.")
+    if ending == ".json" and not linear:
+        raise InputError(f"--model {str(path)!r}: only linear models are written as JSON; use .skops.")
+    if ending == ".skops":
+        _skops()
+
+
+def model_bytes(model: RankingModel, path: str | os.PathLike[str]) -> bytes:
+    """What `save_model` would write to that path; the same model gives the same JSON, byte for byte."""
+    ending = Path(path).suffix.lower()
+    check_model_ending(path, linear=True)
+    return _to_json(model) if ending == ".json" else _to_skops(model)
+
+
+def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> RankingModel:
+    """Read a model written by `save_model`.
+
+    Parameters
+    ----------
+    path : path-like
+    trusted : collection of str
+        Types in a ``.skops`` file to trust although skops does not, such as
+        ``"sklearn.tree._tree.Tree"``; only for files whose origin is known.
+
+    Raises
+    ------
+    InputError
+        With one line, when the file is missing, damaged, of another program or of a later version.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"There is no model file {str(path)!r}.")
+    try:
+        content = file.read_bytes()
+        if file.suffix.lower() == ".skops":
+            return _from_skops(content, trusted)
+        return _from_json(content)
+    except OSError as error:
+        raise InputError(f"Cannot read the model file {str(path)!r}: {error.strerror}.") from None
+    except (InputError, NotPlainError) as error:
+        raise InputError(f"Model file {str(path)!r}: {error}") from None
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise InputError(f"Model file {str(path)!r} is damaged ({detail}).") from None
+
+
+# -- what both kinds of file share -----------------------------------------------------------------
+
+
+def _describe(model: RankingModel, parts: list[Any] | None) -> dict[str, Any]:
+    fields = {
+        "format": FORMAT,
+        "version": VERSION,
+        "toprank": toprank.__version__,
+        "statistic": model.statistic,
+        "target": {"column": model.roles.target, "positive": list(model.positive)},
+        "columns": {
+            "id": model.roles.id,
+            "qid": model.roles.qid,
+            "group": model.roles.group,
+            "ignore": list(model.roles.ignore),
+        },
+        "provenance": dict(model.provenance),
+        "features": list(model.encoder.feature_names),
+        "encoder": model.encoder.to_dict(),
+        "ranker": estimator_to_plain(model.ranker, parts),
+    }
+    return {**fields, "checksum": _checksum(fields)}
+
+
+def _rebuild(fields: Any, parts: list[Any]) -> RankingModel:
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise InputError("it is not a toprank model.")
+    _check_version(fields)
+    claimed = fields.pop("checksum", None)
+    if claimed != _checksum(fields):
+        raise InputError("its checksum is wrong: it was damaged or edited after it was saved.")
+    encoder = encoder_from_dict(fields["encoder"])
+    ranker = estimator_from_plain(fields["ranker"], parts)
+    if ranker.n_features_in_ != len(encoder.feature_names):
+        raise InputError("its ranker and its columns do not fit together.")
+    columns, target = fields["columns"], fields["target"]
+    return RankingModel(
+        encoder=encoder,
+        ranker=ranker,
+        roles=Roles(
+            target["column"], columns["id"], columns["qid"], columns["group"], tuple(columns["ignore"])
+        ),
+        positive=tuple(target["positive"]),
+        statistic=str(fields["statistic"]),
+        provenance=dict(fields["provenance"]),
+    )
+
+
+def _check_version(fields: Mapping[str, Any]) -> None:
+    found = fields.get("version")
+    if not isinstance(found, int) or found < 1:
+        raise InputError("it has no version number.")
+    if found > VERSION:
+        raise InputError(
+            f"it is of version {found}, written by toprank {fields.get('toprank')}; this toprank reads"
+            f" up to version {VERSION}: install a newer one."
+        )
+
+
+def _checksum(fields: Mapping[str, Any]) -> str:
+    """SHA-256 of the content, however it is laid out."""
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def _to_json(model: RankingModel) -> bytes:
+    try:
+        fields = _describe(model, None)
+    except NotPlainError as error:
+        raise InputError(f"--model: {error}; give the model file the ending .skops.") from None
+    return (_pretty(fields) + "\n").encode()
+
+
+def _from_json(content: bytes) -> RankingModel:
+    try:
+        fields = json.loads(content)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise InputError("it is not JSON, or was cut short.") from None
+    return _rebuild(fields, [])
+
+
+def _pretty(value: Any, indent: str = "") -> str:
+    """Indented JSON in which a list of numbers or words takes one line."""
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        lines = [f"{inner}{json.dumps(key)}: {_pretty(item, inner)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
+    if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        lines = [inner + _pretty(item, inner) for item in value]
+        return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# -- skops -----------------------------------------------------------------------------------------
+
+
+def _to_skops(model: RankingModel) -> bytes:
+    """Everything plain as JSON text; only what is not (trees, say) is left to skops."""
+    parts: list[Any] = []
+    fields = _describe(model, parts)
+    content: bytes = _skops().dumps({"model": json.dumps(fields), "parts": parts})
+    return content
+
+
+def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
+    io = _skops()
+    try:
+        asked = io.get_untrusted_types(data=content)
+    except (zipfile.BadZipFile, ValueError, KeyError):
+        raise InputError("it is not a skops file, or was cut short.") from None
+    refused = sorted(set(asked) - set(trusted))
+    if refused:
+        raise InputError(
+            f"it holds the type {refused[0]}, which is only loaded when you say so"
+            f" (--trust {refused[0]}), for a file whose origin you know."
+        )
+    fields = io.loads(content, trusted=list(asked))
+    if not isinstance(fields, dict) or set(fields) != {"model", "parts"}:
+        raise InputError("it is not a toprank model.")
+    return _rebuild(json.loads(fields["model"]), fields["parts"])
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError:
+        raise InputError(
+            "Models that are not linear need skops: install it with `pip install toprank[skops]`."
+        ) from None
+    return skops.io

@@ -1,0 +1,195 @@
+"""Fitted linear estimators as plain values (numbers, text, lists, dictionaries) and back.
+
+Only the classes listed here can be written or built, and building one sets attributes and nothing else: a
+file cannot name code to run. Numbers survive exactly, so scores do too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from toprank.control import Outcome, Status
+from toprank.exact.certificate import Certificate
+
+__all__ = ["NotPlainError", "estimator_from_plain", "estimator_to_plain"]
+
+# Class name: (module, learned attributes that make it score again).
+_LINEAR = ("classes_", "coef_", "intercept_", "n_features_in_")
+_KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "LogisticRegression": ("sklearn.linear_model", _LINEAR),
+    "LinearSVC": ("sklearn.svm", _LINEAR),
+    "StandardScaler": ("sklearn.preprocessing", ("mean_", "var_", "scale_", "n_features_in_")),
+    "MaxAbsScaler": ("sklearn.preprocessing", ("max_abs_", "scale_", "n_features_in_")),
+    "Pipeline": ("sklearn.pipeline", ()),
+    "RankThenRerank": (
+        "toprank.rerank",
+        (
+            *("base_", "reranker_", "threshold_", "n_top_", "classes_", "n_features_in_", "intercept_"),
+            # How the reranker's scores are fitted in above the base's.
+            *("_base_spread", "_rerank_middle", "_rerank_spread"),
+            "outcome_",
+        ),
+    ),
+}
+
+# Parameters of the session that fitted, not of the model; time limits and start points differ between runs
+# that give the same answer, and the same answer should give the same file.
+_SESSION = {"callback", "start", "time_limit", "verbose"}
+
+
+class NotPlainError(ValueError):
+    """An estimator that is more than a list of numbers, or a description of none we know."""
+
+
+def estimator_to_plain(estimator: Any, parts: list[Any] | None = None) -> dict[str, Any]:
+    """Describe a fitted estimator with plain values.
+
+    Parameters
+    ----------
+    estimator : estimator
+    parts : list, optional
+        Where estimators go that are no lists of numbers; the description then holds ``{"part": number}``.
+        Without it they are refused.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> fitted = LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    >>> plain = estimator_to_plain(fitted)
+    >>> plain["class"], sorted(plain["learned"])
+    ('LogisticRegression', ['classes_', 'coef_', 'intercept_', 'n_features_in_'])
+    >>> bool((estimator_from_plain(plain).coef_ == fitted.coef_).all())
+    True
+    """
+    name = type(estimator).__name__
+    try:
+        known_class, learned = _lookup(name)
+        if type(estimator) is not known_class:
+            raise NotPlainError(f"{name} is not the class of that name this version can write")
+    except NotPlainError:
+        if parts is None:
+            raise
+        parts.append(estimator)
+        return {"part": len(parts) - 1}
+    if name == "Pipeline":
+        steps = [[key, estimator_to_plain(step, parts)] for key, step in estimator.steps]
+        return {"class": name, "steps": steps}
+    defaults = known_class().get_params(deep=False)
+    parameters = {
+        key: _plain(value, parts)
+        for key, value in estimator.get_params(deep=False).items()
+        if key not in _SESSION and not _same(value, defaults[key])
+    }
+    attributes = {key: _plain(getattr(estimator, key), parts) for key in learned if hasattr(estimator, key)}
+    return {"class": name, "parameters": parameters, "learned": attributes}
+
+
+def estimator_from_plain(fields: Mapping[str, Any], parts: Sequence[Any] = ()) -> Any:
+    """Build the estimator that `estimator_to_plain` described."""
+    if set(fields) == {"part"}:
+        return parts[fields["part"]]
+    name = fields["class"]
+    known_class, learned = _lookup(name)
+    if name == "Pipeline":
+        return known_class([(str(key), estimator_from_plain(step, parts)) for key, step in fields["steps"]])
+    estimator = known_class()
+    parameters = {str(key): _rich(value, parts) for key, value in fields["parameters"].items()}
+    for given, allowed in ((parameters, estimator.get_params(deep=False)), (fields["learned"], learned)):
+        unknown = sorted(set(given) - set(allowed))
+        if unknown:
+            raise NotPlainError(f"{name} has no {unknown[0]!r}")
+    estimator.set_params(**parameters)
+    for key, value in fields["learned"].items():
+        setattr(estimator, key, _rich(value, parts))
+    _check_sizes(estimator, name)
+    return estimator
+
+
+def _lookup(name: str) -> tuple[Any, tuple[str, ...]]:
+    """The class of that name and its learned attributes: listed above, or one of our linear rankers."""
+    if name in _KNOWN:
+        module, learned = _KNOWN[name]
+        return getattr(importlib.import_module(module), name), learned
+    import toprank
+    from toprank.base import LinearRanker
+
+    found = getattr(toprank, name) if name in toprank.__all__ else None
+    if isinstance(found, type) and issubclass(found, LinearRanker):
+        return found, (*_LINEAR, "outcome_", "certificate_")
+    raise NotPlainError(f"{name} is not a linear model that can be written as text")
+
+
+def _check_sizes(estimator: Any, name: str) -> None:
+    coefficients = getattr(estimator, "coef_", None)
+    if coefficients is None:
+        return
+    width = getattr(estimator, "n_features_in_", None)
+    if coefficients.shape[-1:] != (width,) or not np.isfinite(coefficients).all():
+        raise NotPlainError(f"the coefficients of {name} are damaged")
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(np.all(value == default))
+
+
+def _plain(value: Any, parts: list[Any] | None) -> Any:
+    """A value as JSON has it; infinities and NaN, which JSON lacks, as ``{"float": "inf"}``."""
+    if isinstance(value, np.ndarray):
+        return [_plain(item, parts) for item in value.tolist()]
+    if isinstance(value, np.generic):
+        return _plain(value.item(), parts)
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Outcome):
+        return {"outcome": _plain_outcome(value)}
+    if isinstance(value, Certificate):
+        return {"certificate": json.loads(value.without_times().to_json())}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, parts) for item in value]
+    if hasattr(value, "get_params"):
+        return estimator_to_plain(value, parts)
+    raise NotPlainError(f"a value of type {type(value).__name__} cannot be written as text")
+
+
+def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
+    # Seconds are left out: the same data and seed then give the same file, byte for byte.
+    return {
+        "value": _plain(outcome.value, None),
+        "bound": _plain(outcome.bound, None),
+        "status": str(outcome.status),
+        "iterations": outcome.iterations,
+        "notes": list(outcome.notes),
+    }
+
+
+def _rich(value: Any, parts: Sequence[Any]) -> Any:
+    """The inverse of `_plain`; lists become arrays."""
+    if isinstance(value, list):
+        return np.asarray([_rich(item, parts) for item in value])
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"float"}:
+        return float(value["float"])
+    if set(value) == {"outcome"}:
+        return _rich_outcome(value["outcome"])
+    if set(value) == {"certificate"}:
+        return Certificate.from_json(json.dumps(value["certificate"]))
+    return estimator_from_plain(value, parts)
+
+
+def _rich_outcome(fields: Mapping[str, Any]) -> Outcome:
+    return Outcome(
+        value=_rich(fields["value"], ()),
+        bound=_rich(fields["bound"], ()),
+        status=Status(fields["status"]),
+        iterations=int(fields["iterations"]),
+        notes=tuple(str(note) for note in fields["notes"]),
+    )

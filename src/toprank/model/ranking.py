@@ -1,0 +1,113 @@
+"""A fitted ranker together with everything needed to use it on a new table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import best_first, ranking_scores
+from toprank.datasets import Encoder, Note, Roles, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RankingModel", "ranked_frame"]
+
+
+@dataclass(frozen=True)
+class RankingModel:
+    """From a table of items to their scores.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        How columns become features.
+    ranker : estimator
+        Fitted on those features.
+    roles : Roles
+        Which columns were label, identifier, query, ignored.
+    positive : tuple of str
+        The label values that belong at the top.
+    statistic : str
+        What was optimised.
+    provenance : mapping
+        Where the model comes from: file, rows, seed, versions. Plain values only.
+    """
+
+    encoder: Encoder
+    ranker: Any
+    roles: Roles
+    positive: tuple[str, ...]
+    statistic: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Columns a CSV reader should leave as text, identifiers included."""
+        return self.encoder.text_columns + (() if self.roles.id is None else (self.roles.id,))
+
+    def scores(self, table: Table) -> tuple[NDArray[np.float64], list[Note]]:
+        """Scores of the rows, the higher the nearer to the top, and what had to be done to the columns."""
+        X, notes = self.encoder.encode(self.roles.features(table))
+        return ranking_scores(self.ranker, X), notes
+
+    def ranked(self, table: Table) -> tuple[pd.DataFrame, list[Note]]:
+        """The rows of a table best first, with rank, score and the rank the base alone would give.
+
+        Ranks start at 1 and, where the model was learned within queries, anew in each query.
+        """
+        X, notes = self.encoder.encode(self.roles.features(table))
+        ids = self.roles.identifiers(table) if self.roles.id in table.columns else None
+        qid = self.roles.queries(table) if self.roles.qid in table.columns else None
+        return ranked_frame(self.ranker, X, table, ids=ids, qid=qid), notes
+
+
+def ranked_frame(
+    ranker: Any, X: Any, table: Table, *, ids: pd.Series[Any] | None, qid: NDArray[np.int64] | None
+) -> pd.DataFrame:
+    """A table in the order of a ranker: ours first, then the columns as they came."""
+    order = _order(ranker, X)
+    columns: dict[str, Any] = {"rank": _ranks(order, qid)}
+    if ids is None:
+        columns["row"] = np.arange(1, len(table) + 1)
+    columns["score"] = ranking_scores(ranker, X)
+    base = getattr(ranker, "base_", None)
+    if base is not None:
+        columns["base_rank"] = _ranks(best_first(ranking_scores(base, X)), qid)
+    import pandas as pd
+
+    # A user's own column called rank or score keeps its name; ours gives way.
+    ours = {f"toprank_{name}" if name in table.columns else name: cells for name, cells in columns.items()}
+    theirs = table.frame
+    if ids is not None:
+        first = [ids.name, *(name for name in theirs.columns if name != ids.name)]
+        theirs = theirs[first]
+    frame = pd.concat([pd.DataFrame(ours), theirs.reset_index(drop=True)], axis=1)
+    return frame.iloc[_listing(order, qid)].reset_index(drop=True)
+
+
+def _order(ranker: Any, X: Any) -> NDArray[np.intp]:
+    order: NDArray[np.intp] = (
+        ranker.rank(X) if hasattr(ranker, "rank") else best_first(ranking_scores(ranker, X))
+    )
+    return order
+
+
+def _listing(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+    """Rows best first, query after query."""
+    return order if qid is None else order[np.argsort(qid[order], kind="stable")]
+
+
+def _ranks(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+    """Position of each row in its list, from 1."""
+    listing = _listing(order, qid)
+    ranks = np.empty(len(order), dtype=np.intp)
+    ranks[listing] = np.arange(1, len(order) + 1)
+    if qid is not None:
+        _, starts, counts = np.unique(qid[listing], return_index=True, return_counts=True)
+        ranks[listing] -= np.repeat(starts, counts)
+    return ranks

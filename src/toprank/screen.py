@@ -1,0 +1,293 @@
+"""What a user sees: tables on standard output, progress bars on standard error."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table as Grid
+
+from toprank.control import Progress as SearchProgress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from toprank.datasets import Entry, Note
+    from toprank.workflow.compare import CompareReport
+    from toprank.workflow.rank import RankReport
+    from toprank.workflow.score import ScoreReport
+
+__all__ = ["Bars", "announce_compilation", "show_catalog", "show_comparison", "show_ranking", "show_scores"]
+
+PLAIN_WIDTH = 110
+"""Columns of text where no terminal says how wide it is."""
+WIDEST_LIST = 8
+"""Columns of the list on screen; the file has them all."""
+
+
+class Bars:
+    """Progress bars that go away when the work is done; a `Watch` for the workflows.
+
+    Bars are drawn on a terminal only; elsewhere the stages pass in silence.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        console = Console(stderr=True)
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[detail]}"),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+        )
+        self._bars = Progress(
+            *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+        )
+        self._task: Any = None
+        self._seconds: float | None = None
+
+    def __enter__(self) -> Bars:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self._bars.stop()
+
+    def stage(self, text: str, *, steps: int | None = None, seconds: float | None = None) -> None:
+        """Replace the bar by one for the next piece of work."""
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+        self._seconds = seconds
+        self._task = self._bars.add_task(text, total=steps, detail="")
+
+    def step(self) -> None:
+        """Move the bar by one step."""
+        self._bars.advance(self._task)
+
+    def search(self, progress: SearchProgress) -> None:
+        """Move the bar with the clock and show the best value so far."""
+        detail = f"value {progress.value:.5g}"
+        if math.isfinite(progress.bound):
+            detail += f", gap {progress.gap:.1%}"
+        self._bars.update(
+            self._task,
+            completed=min(progress.seconds, self._seconds or 0),
+            total=self._seconds,
+            detail=detail,
+        )
+
+
+def announce_compilation() -> None:
+    """Say once, on standard error, that kernels are being compiled, if they are.
+
+    Numba tells when it begins to compile; kernels found in its cache do not count.
+    """
+    from numba.core import event
+
+    class Announcer(event.Listener):
+        said = False
+
+        def on_start(self, happened: Any) -> None:
+            if not self.said:
+                self.said = True
+                print("Compiling kernels; this happens once and takes some seconds.", file=sys.stderr)
+
+        def on_end(self, happened: Any) -> None:
+            """Only the beginning is of interest."""
+
+    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> None:
+    """Print the head of the list, what it is worth, what was done to the columns, where the files are."""
+    from toprank.lineup import BASES
+
+    console = _console()
+    positive = " or ".join(report.model.positive)
+    console.print(
+        f"Learned from {report.rows} labelled items, {report.positives} with"
+        f" {report.model.roles.target} = {positive}; statistic: {report.statistic}."
+    )
+    _remarks(console, report.remarks)
+    _show_list(console, report.listing, report.listed, head, keep=report.model.roles.target)
+    base = BASES[str(report.model.provenance["base"])]
+    console.print(_worth(report, base))
+    console.print(f"Search: {report.certainty}.")
+    if report.held_out is not None:
+        console.print(report.held_out.sentence(base))
+    _show_notes(console, report.notes, f"Columns: {report.encoding}")
+    if report.new_notes:
+        _show_notes(console, report.new_notes, f"Columns of {report.listed}")
+    _show_files(console, files)
+
+
+def _worth(report: RankReport, base: str) -> Grid:
+    grid = _grid()
+    grid.add_column(report.statistic, no_wrap=True)
+    for name in (base, "reranked", "difference"):
+        grid.add_column(name, justify="right")
+    for name, pair in (
+        (f"top {report.top} (optimised)", report.optimised),
+        ("all labelled items", report.training),
+    ):
+        difference = pair.reranked - pair.base
+        grid.add_row(name, _number(pair.base), _number(pair.reranked), _number(difference, "+"))
+    if report.held_out is not None:
+        count = len(report.held_out.pairs)
+        grid.add_row(
+            f"held out ({count} split{'s' if count > 1 else ''})",
+            _with_deviation(*report.held_out.base),
+            _with_deviation(*report.held_out.reranked),
+            _with_deviation(*report.held_out.difference, signed=True),
+        )
+    return grid
+
+
+def show_comparison(report: CompareReport) -> None:
+    """Print the table of rankers, best first, and the advice."""
+    console = _console()
+    console.print(
+        f"{report.statistic} of {report.rows} items, {report.positives} positive, over {report.splits} random"
+        " splits: mean ± deviation."
+    )
+    _remarks(console, report.remarks)
+    grid = _grid()
+    grid.add_column("", no_wrap=True)
+    for name in ("train", "test", "p vs best", "s per fit"):
+        grid.add_column(name, justify="right")
+    for number, one in enumerate(report.figures):
+        stopped = f" ({one.stopped} cut)" if one.stopped else ""
+        grid.add_row(
+            one.name,
+            _with_deviation(one.train_mean, one.train_deviation),
+            _with_deviation(one.test_mean, one.test_deviation),
+            "best" if number == 0 else f"{one.p_value:.2g}",
+            f"{one.seconds:.2f}{stopped}",
+        )
+    console.print(grid)
+    cut = sum(one.stopped for one in report.figures)
+    if cut:
+        console.print(f"The clock cut {cut} fits short; another run may give other figures for those.")
+    console.print(report.advice)
+
+
+def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> None:
+    """Print the head of the scored list and what had to be done to the columns."""
+    console = _console()
+    _remarks(console, report.remarks)
+    _show_list(console, report.listing, report.listed, head, keep=report.model.roles.target)
+    if report.value is not None:
+        console.print(f"The file has labels: {report.model.statistic} = {_number(report.value)}.")
+    if report.notes:
+        _show_notes(console, report.notes, "Columns")
+    _show_files(console, files)
+
+
+def show_catalog(entries: Iterable[Entry]) -> None:
+    """Print the data sets, one a line."""
+    console = _console()
+    grid = _grid()
+    for name in ("name", "rows", "features", "positives", "about"):
+        grid.add_column(name, justify="left" if name in ("name", "about") else "right")
+    for one in entries:
+        positives = "graded" if one.positives is None else str(one.positives)
+        grid.add_row(one.name, str(one.rows), str(one.features), positives, one.about)
+    console.print(grid)
+
+
+# -- pieces ----------------------------------------------------------------------------------------
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line; rich itself would exit with 1."""
+        raise BrokenPipeError
+
+
+def _console() -> Console:
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    return _Console(width=width, highlight=False, markup=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _grid() -> Grid:
+    return Grid(box=None, pad_edge=False, padding=(0, 1))
+
+
+def _remarks(console: Console, remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        console.print(remark, style="yellow")
+
+
+def _show_list(console: Console, listing: pd.DataFrame, source: str, head: int, *, keep: str) -> None:
+    # The label matters more to the reader than the last features do.
+    names = [str(name) for name in listing.columns]
+    first = [name for name in names if name != keep][: WIDEST_LIST - (keep in names)]
+    shown = [name for name in names if name in first or name == keep]
+    grid = _grid()
+    for name in shown:
+        grid.add_column(name, justify="right")
+    for row in listing[shown].head(head).itertuples(index=False):
+        grid.add_row(*(_cell(value) for value in row))
+    console.print()
+    console.print(grid)
+    rest = len(listing) - head
+    left_out = len(names) - len(shown)
+    if rest > 0 or left_out:
+        parts = [f"{rest} more rows"] * (rest > 0) + [f"{left_out} more columns"] * (left_out > 0)
+        console.print(f"... and {' and '.join(parts)} of {source}.", style="dim")
+    console.print()
+
+
+def _show_notes(console: Console, notes: list[Note], title: str) -> None:
+    console.print(f"\n{title}")
+    width = max((len(note.column) for note in notes), default=0)
+    for note in notes:
+        console.print(f"  {note.column:<{width}}  {note.action}: {note.text}")
+
+
+def _show_files(console: Console, files: Mapping[str, str]) -> None:
+    if files:
+        console.print("\nFiles")
+        width = max(map(len, files))
+        for path, about in files.items():
+            console.print(f"  {path:<{width}}  {about}")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    if value is None:
+        return ""
+    with suppress(TypeError, ValueError):
+        if value != value:  # pandas' NA and NaT are not equal to themselves
+            return ""
+    return str(value)
+
+
+def _number(value: float, sign: str = "") -> str:
+    """Four digits, trailing zeros kept so that columns line up; no powers of ten below a million."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:{sign}.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:{sign}#.4g}"
+
+
+def _with_deviation(mean: float, deviation: float, *, signed: bool = False) -> str:
+    text = _number(mean, "+" if signed else "")
+    return text if math.isnan(deviation) else f"{text} ± {deviation:.2g}"

@@ -1,0 +1,239 @@
+"""Every ranker on the same random splits, and one sentence of advice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from toprank.base import ranking_scores
+from toprank.control import Outcome, Status
+from toprank.datasets import InputError, half_splits, learn_encoder
+from toprank.lineup import BASELINE, Contender, lineup
+from toprank.statistics import LinearRankStatistic
+from toprank.statistics.inference import matched_pairs_test
+from toprank.workflow.advice import Figures, advice
+from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
+from toprank.workflow.options import checked_settings
+from toprank.workflow.source import Source
+from toprank.workflow.watch import Silent, Watch
+
+__all__ = ["CompareOptions", "CompareReport", "compare_rankers"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """How to compare.
+
+    Parameters
+    ----------
+    statistic : str
+        What is optimised and measured.
+    top : int or None
+        The smallest number of items to rerank; twice and three times as many take part too.
+    base : str
+        Who makes the list that is reranked.
+    splits : int
+        Random splits, the same for every ranker.
+    held_out : float
+        Share of the rows in the test part.
+    time_limit : float or None
+        Seconds for each single fit.
+    seed : int
+    """
+
+    statistic: str = "dcg"
+    top: int | None = None
+    base: str = "logistic"
+    splits: int = 10
+    held_out: float = 0.5
+    time_limit: float | None = 10.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class CompareReport:
+    """The table, best on test first, and the advice.
+
+    Parameters
+    ----------
+    statistic : str
+    rows, positives, splits : int
+    figures : list of Figures
+    advice : str
+    remarks : list of str
+    interrupted : bool
+        Whether Ctrl-C ended it before the last split.
+    seconds : float
+    """
+
+    statistic: str
+    rows: int
+    positives: int
+    splits: int
+    figures: list[Figures]
+    advice: str
+    remarks: list[str]
+    interrupted: bool
+    seconds: float
+
+
+def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | None = None) -> CompareReport:
+    """Fit every ranker on the same random splits and judge it on the rows held out."""
+    began = time.perf_counter()
+    watch = watch or Silent()
+    if options.splits < 2:
+        raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
+    statistic, settings = checked_settings(
+        source,
+        statistic=options.statistic,
+        top=options.top,
+        base=options.base,
+        time_limit=options.time_limit,
+        held_out=options.held_out,
+        seed=options.seed,
+    )
+    items = Items.of(source.labelled)
+    training_rows = int(source.rows * (1 - options.held_out))
+    contenders, remarks = _ready(lineup(settings, training_rows), items, watch)
+    results, more, interrupted = _all_splits(items, source, statistic, contenders, options, watch)
+    figures = _figures(results, statistic)
+    return CompareReport(
+        statistic=str(statistic),
+        rows=source.rows,
+        positives=source.positives,
+        splits=len(figures[0].test),
+        figures=figures,
+        advice=advice(figures, greater_is_better=statistic.greater_is_better, held_out=options.held_out),
+        remarks=list(dict.fromkeys([*source.remarks, *remarks, *more])),
+        interrupted=interrupted,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[list[Contender], list[str]]:
+    """Those who can do this kind of task, their kernels compiled, and what to say about the others."""
+    able, remarks = [], []
+    watch.stage("Preparing the kernels", steps=len(contenders))
+    for contender in contenders:
+        try:
+            warm_up(contender.make(), items.features.sparse, items.qid)
+            able.append(contender)
+        except ValueError as error:
+            remarks.append(_left_out(contender, error))
+        watch.step()
+    return able, remarks
+
+
+def _left_out(contender: Contender, error: ValueError) -> str:
+    return f"{contender.name} was left out: {' '.join(str(error).split())}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    train: float
+    test: float
+    seconds: float
+    stopped: bool
+
+
+def _all_splits(
+    items: Items,
+    source: Source,
+    statistic: LinearRankStatistic,
+    contenders: list[Contender],
+    options: CompareOptions,
+    watch: Watch,
+) -> tuple[dict[str, list[_Result]], list[str], bool]:
+    """Results by ranker, remarks, and whether Ctrl-C ended it early."""
+    results: dict[str, list[_Result]] = {contender.name: [] for contender in contenders}
+    remarks: list[str] = []
+    watch.stage("Comparing", steps=options.splits * len(contenders))
+    splits = half_splits(
+        items.y,
+        repeats=options.splits,
+        test_fraction=options.held_out,
+        groups=items.groups,
+        random_state=options.seed,
+    )
+    try:
+        for train, test in splits:
+            row, said = _one_split(items.take(train), items.take(test), source, statistic, contenders, watch)
+            remarks += said
+            for name, result in row.items():
+                results[name].append(result)
+    except KeyboardInterrupt:
+        return results, [*remarks, "Interrupted: figures are of the splits finished before."], True
+    return results, remarks, False
+
+
+def _one_split(
+    train: Items,
+    test: Items,
+    source: Source,
+    statistic: LinearRankStatistic,
+    contenders: list[Contender],
+    watch: Watch,
+) -> tuple[Mapping[str, _Result], list[str]]:
+    """All rankers on one split: whole rows only, so that every test is a matched one."""
+    encoder, _ = learn_encoder(train.features, categorical=source.categorical)
+    X, _ = encoder.encode(train.features)
+    X_test, _ = encoder.encode(test.features)
+    row, remarks = {}, []
+    for contender in contenders:
+        began = time.perf_counter()
+        try:
+            ranker, said = fit_quietly(contender.make(), X, train.y, train.qid)
+        except ValueError as error:
+            remarks.append(_left_out(contender, error))
+            continue
+        seconds = time.perf_counter() - began
+        status = _status(ranker)
+        if status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        row[contender.name] = _Result(
+            value_of(statistic, train.y, ranking_scores(ranker, X), train.qid),
+            value_of(statistic, test.y, ranking_scores(ranker, X_test), test.qid),
+            seconds,
+            status is Status.TIME_LIMIT,
+        )
+        remarks += [f"{contender.name}: {text}" for text in said]
+        watch.step()
+    return row, remarks
+
+
+def _status(ranker: Any) -> Status:
+    outcome = getattr(ranker, "outcome_", None)
+    return outcome.status if isinstance(outcome, Outcome) else Status.FINISHED
+
+
+def _figures(results: Mapping[str, list[_Result]], statistic: LinearRankStatistic) -> list[Figures]:
+    """Best on test first; a ranker that refused a split has no matched pairs and no place in the table."""
+    finished = max(len(row) for row in results.values())
+    if finished < 2:
+        raise KeyboardInterrupt
+    complete = {name: row for name, row in results.items() if len(row) == finished}
+    if BASELINE not in complete:
+        raise InputError(
+            "Logistic regression cannot be fitted to these items, so there is nothing to compare."
+        )
+    sign = 1.0 if statistic.greater_is_better else -1.0
+    means = {name: sign * float(np.mean([one.test for one in row])) for name, row in complete.items()}
+    ordered = sorted(complete, key=lambda name: -means[name])
+    best = [one.test for one in complete[ordered[0]]]
+    return [_figures_of(name, complete[name], best) for name in ordered]
+
+
+def _figures_of(name: str, row: list[_Result], best: list[float]) -> Figures:
+    test = [one.test for one in row]
+    return Figures(
+        name=name,
+        train=tuple(one.train for one in row),
+        test=tuple(test),
+        p_value=matched_pairs_test(test, best).p_value,
+        seconds=float(np.mean([one.seconds for one in row])),
+        stopped=sum(one.stopped for one in row),
+    )

@@ -1,0 +1,71 @@
+"""The files a command leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toprank.datasets import InputError
+from toprank.lineup import LINEAR_BASES
+from toprank.model import RankingModel, check_model_ending, model_bytes
+from toprank.output import check_table_ending, check_writable, table_bytes, write_whole
+from toprank.workflow.options import check_base
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Delivery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where the list and the model go, if anywhere.
+
+    Parameters
+    ----------
+    out : Path or None
+        For the ranked list.
+    model : Path or None
+    """
+
+    out: Path | None
+    model: Path | None = None
+
+    def check(self, inputs: Sequence[str | None], *, base: str = "logistic") -> None:
+        """Refuse, before any work is done, what could not be written at the end.
+
+        Parameters
+        ----------
+        inputs : sequence of str
+            Files that are read and must not be written over.
+        base : str
+            Who makes the first list; some models cannot be written as JSON.
+        """
+        check_base(base)
+        taken = {Path(path).resolve(): "an input" for path in inputs if path is not None}
+        for argument, path in (("--out", self.out), ("--model", self.model)):
+            if path is None:
+                continue
+            place = path.resolve()
+            if place in taken:
+                raise InputError(f"{argument} {str(path)!r} would write over {taken[place]}.")
+            taken[place] = argument
+            check_writable(path, argument=argument)
+        if self.out is not None:
+            check_table_ending(self.out, argument="--out")
+        if self.model is not None:
+            check_model_ending(self.model, linear=base in LINEAR_BASES)
+
+    def write(self, listing: pd.DataFrame, model: RankingModel) -> dict[str, str]:
+        """Write the files, all or none, and say what is in each."""
+        contents, about = {}, {}
+        if self.out is not None:
+            contents[self.out] = table_bytes(listing, self.out, argument="--out")
+            about[str(self.out)] = f"{len(listing)} ranked items"
+        if self.model is not None:
+            contents[self.model] = model_bytes(model, self.model)
+            about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE"
+        write_whole(contents)
+        return about

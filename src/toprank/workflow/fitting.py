@@ -1,0 +1,117 @@
+"""One fit on one table, and the figures that say how good it is."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import BaseRanker, ranking_scores
+from toprank.control import Outcome, SearchStoppedWarning, Status
+from toprank.datasets import InputError, Labelled, Table
+from toprank.statistics import RankStatistic
+
+__all__ = ["Items", "fit_quietly", "outcome_sentence", "top_scores", "value_of", "warm_up"]
+
+
+@dataclass(frozen=True)
+class Items:
+    """Features, labels and queries of some rows, and which of them are held out together."""
+
+    features: Table
+    y: NDArray[np.int8]
+    qid: NDArray[np.int64] | None
+    groups: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, labelled: Labelled) -> Items:
+        """All rows of a labelled table; queries are held out whole where no groups are given."""
+        groups = labelled.qid if labelled.groups is None else labelled.groups
+        return cls(labelled.features, labelled.y, labelled.qid, groups)
+
+    def take(self, rows: NDArray[np.intp]) -> Items:
+        """Some of the rows, for fitting or judging."""
+        return Items(self.features.take(rows), self.y[rows], None if self.qid is None else self.qid[rows])
+
+
+def value_of(
+    statistic: RankStatistic, y: NDArray[np.int8], scores: NDArray[np.float64], qid: NDArray[np.int64] | None
+) -> float:
+    """The statistic with ties counted as mistakes, averaged over queries where there are any."""
+    try:
+        return float(statistic(y, scores, qid=qid))
+    except ValueError as error:
+        raise InputError(f"--statistic '{statistic}': {error}.") from None
+
+
+def fit_quietly(
+    estimator: Any, X: Any, y: NDArray[np.int8], qid: NDArray[np.int64] | None
+) -> tuple[Any, list[str]]:
+    """Fit, and hand back what it warned about as plain sentences, each once.
+
+    That a search was cut short is left out: the outcome says it.
+    """
+    options = {"qid": qid} if qid is not None and isinstance(estimator, BaseRanker) else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(X, y, **options)
+    kept = [warning for warning in caught if not issubclass(warning.category, SearchStoppedWarning)]
+    return estimator, list(dict.fromkeys(_first_sentence(warning) for warning in kept))
+
+
+def warm_up(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> None:
+    """Have the kernels of an estimator compiled, or read from the cache, before any clock starts.
+
+    Fits it on a toy table of the same kind as the real one; milliseconds when the kernels are there already.
+    """
+    rng = np.random.default_rng(0)
+    rows: Any = rng.normal(size=(24, 3))
+    y = np.arange(24, dtype=np.int8) % 3 // 2
+    if hasattr(X, "tocsr"):
+        rows = type(X)(rows)
+    groups = None if qid is None else np.arange(24) // 6
+    fit_quietly(estimator, rows, y, groups)
+
+
+def top_scores(ranker: Any, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
+    """Base scores, final scores, and the rows the base puts at the top."""
+    base = ranking_scores(ranker.base_, X)
+    return base, ranking_scores(ranker, X), np.flatnonzero(base >= ranker.threshold_)
+
+
+def outcome_sentence(outcome: Outcome) -> str:
+    """How sure the answer is and why the search ended, in words.
+
+    >>> outcome_sentence(Outcome(9.0, 10.0, Status.TIME_LIMIT, 30.0))
+    'at most 10.0 % below the best possible; stopped by the clock after 30 s, so another run may differ'
+    """
+    if outcome.status is Status.OPTIMAL:
+        return "proved optimal: no linear score orders these items better"
+    ends = {
+        Status.FINISHED: "the search ran to its end",
+        Status.ITERATION_LIMIT: "the search used all its iterations",
+        Status.TIME_LIMIT: f"stopped by the clock after {outcome.seconds:.0f} s, so another run may differ",
+        Status.INTERRUPTED: "interrupted: the best answer so far was kept",
+        Status.STOPPED: "stopped: the best answer so far was kept",
+    }
+    distance = _distance(outcome)
+    return f"{distance}; {ends[outcome.status]}" if distance else ends[outcome.status]
+
+
+def _distance(outcome: Outcome) -> str:
+    if not np.isfinite(outcome.bound):
+        return ""
+    percent = 100 * outcome.gap
+    return (
+        f"at most {percent:.1f} % below the best possible"
+        if percent >= 0.1
+        else (f"at most {percent:.1g} % below the best possible")
+    )
+
+
+def _first_sentence(warning: warnings.WarningMessage) -> str:
+    text = str(warning.message).strip().splitlines()[0]
+    return " ".join(text.split())

@@ -1,0 +1,86 @@
+"""What every command asks first: which statistic, how many at the top, who makes the first list."""
+
+from __future__ import annotations
+
+from toprank import statistics
+from toprank.datasets import InputError
+from toprank.lineup import BASES, Settings
+from toprank.statistics import LinearRankStatistic
+from toprank.workflow.source import Source
+
+__all__ = ["check_base", "checked_settings", "optimisable"]
+
+DEFAULT_TOP = 50
+
+
+def checked_settings(
+    source: Source,
+    *,
+    statistic: str,
+    top: int | None,
+    base: str,
+    time_limit: float | None,
+    held_out: float,
+    seed: int,
+) -> tuple[LinearRankStatistic, Settings]:
+    """The statistic and the settings of a fit, or one line about the option that cannot be."""
+    chosen = optimisable(statistic)
+    number = min(DEFAULT_TOP, source.rows) if top is None else top
+    if not 2 <= number <= source.rows:
+        raise InputError(f"--top {number}: give a number from 2 to {source.rows}, the length of the list.")
+    _check_cutoff(chosen, number, source.positives)
+    check_base(base)
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"--time-limit {time_limit:g}: give a number of seconds above 0.")
+    if not 0 < held_out < 1:
+        raise InputError(f"--held-out {held_out:g}: give a share between 0 and 1.")
+    if seed < 0:
+        raise InputError(f"--seed {seed}: give a whole number from 0.")
+    return chosen, Settings(str(chosen), number, base, time_limit, seed)
+
+
+def check_base(name: str) -> None:
+    """Refuse a base ranker nobody knows."""
+    if name not in BASES:
+        raise InputError(f"--base {name!r} is not one of {', '.join(BASES)}.")
+
+
+def optimisable(name: str) -> LinearRankStatistic:
+    """The statistic a user named, if a ranker can optimise it.
+
+    >>> str(optimisable("DCG@10"))
+    'dcg@10'
+    >>> optimisable("average_precision")
+    Traceback (most recent call last):
+    ...
+    toprank.datasets.errors.InputError: --statistic 'average_precision' can be measured but not optimised; ...
+    """
+    try:
+        statistic = statistics.get(name)
+    except ValueError as error:
+        raise InputError(f"--statistic {name!r}: {error}.") from None
+    if isinstance(statistic, LinearRankStatistic):
+        return statistic
+    raise InputError(
+        f"--statistic {name!r} can be measured but not optimised; these can: {', '.join(_linear_names())}."
+    )
+
+
+def _check_cutoff(statistic: LinearRankStatistic, top: int, positives: int) -> None:
+    """Refuse a statistic that is the same for every order of the top: there is nothing to optimise."""
+    try:
+        weights = statistic.weights(top, min(positives, top - 1))
+    except ValueError as error:
+        raise InputError(f"--statistic '{statistic}' does not fit a top of {top}: {error}.") from None
+    if weights[0] == weights[-1]:
+        raise InputError(
+            f"--statistic '{statistic}' is the same for every order of the top {top}: give a larger --top or"
+            " a statistic that looks at the order, such as dcg."
+        )
+
+
+def _linear_names() -> list[str]:
+    from toprank.statistics.base import registered
+
+    kinds = registered().values()
+    return sorted({kind.name for kind in kinds if issubclass(kind, LinearRankStatistic)})

@@ -1,0 +1,384 @@
+"""A table goes in, a ranked list and a model come out, with what the list is worth on held-out rows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+
+import toprank
+from toprank.base import best_first, ranking_scores
+from toprank.control import Outcome, Status
+from toprank.datasets import InputError, Note, Table, half_splits, learn_encoder
+from toprank.lineup import BASES, Settings, make_base, make_reranker
+from toprank.model import RankingModel
+from toprank.statistics import LinearRankStatistic
+from toprank.workflow.fitting import (
+    Items,
+    fit_quietly,
+    outcome_sentence,
+    top_scores,
+    value_of,
+    warm_up,
+)
+from toprank.workflow.hints import column_hints
+from toprank.workflow.options import checked_settings
+from toprank.workflow.source import Source
+from toprank.workflow.watch import Silent, Watch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["HeldOut", "RankOptions", "RankReport", "rank_items"]
+
+FEWEST_OF_A_CLASS = 5
+"""With fewer of one class in the top, there is next to nothing to learn an order from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankOptions:
+    """What to do with the items.
+
+    Parameters
+    ----------
+    statistic : str
+        What to optimise and to report.
+    top : int or None
+        How many items at the top of the base list to rerank; None for 50, or all of a shorter list.
+    base : str
+        Who makes the first list: one of `toprank.lineup.BASES`.
+    time_limit : float or None
+        Seconds for all searching: half for the final model, half shared by the held-out fits.
+    seed : int
+    splits : int
+        Random splits for the held-out figures; 0 for none.
+    held_out : float
+        Share of the items held out in each.
+    """
+
+    statistic: str = "dcg"
+    top: int | None = None
+    base: str = "logistic"
+    time_limit: float | None = 30.0
+    seed: int = 0
+    splits: int = 5
+    held_out: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One statistic of one list, in the order of the base and in the final order."""
+
+    base: float
+    reranked: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """The statistic on rows no fit has seen, a pair for each split."""
+
+    pairs: tuple[Pair, ...]
+    fraction: float
+
+    @property
+    def base(self) -> tuple[float, float]:
+        """Mean and standard deviation."""
+        return _mean_deviation([pair.base for pair in self.pairs])
+
+    @property
+    def reranked(self) -> tuple[float, float]:
+        """Mean and standard deviation."""
+        return _mean_deviation([pair.reranked for pair in self.pairs])
+
+    @property
+    def difference(self) -> tuple[float, float]:
+        """Mean and standard deviation of reranked minus base."""
+        return _mean_deviation([pair.reranked - pair.base for pair in self.pairs])
+
+    @property
+    def p_value(self) -> float:
+        """Of the matched-pairs t-test; NaN for a single split."""
+        from toprank.statistics.inference import matched_pairs_test
+
+        if len(self.pairs) < 2:
+            return float("nan")
+        ours, theirs = zip(*((pair.reranked, pair.base) for pair in self.pairs), strict=True)
+        return matched_pairs_test(ours, theirs).p_value
+
+    def sentence(self, base: str) -> str:
+        """What the figures say, in words; `base` is what to call the first list's ranker."""
+        from toprank.workflow.advice import SIGNIFICANT, relative_gain
+
+        gain, p = relative_gain(self.reranked[0], self.base[0]), self.p_value
+        if not p < SIGNIFICANT:
+            few = "" if len(self.pairs) < 2 else f" (p = {p:.2g})"
+            return f"On held-out items reranking makes no clear difference, {gain}{few}: {base} will do."
+        if self.difference[0] > 0:
+            return f"On held-out items reranking pays: {gain} (p = {p:.2g})."
+        return (
+            f"On held-out items reranking does harm, {gain} (p = {p:.2g}): prefer {base} or a larger --top."
+        )
+
+
+@dataclass(frozen=True)
+class RankReport:
+    """All there is to say about one ranking.
+
+    Parameters
+    ----------
+    model : RankingModel
+    listing : pandas.DataFrame
+        The ranked items: the new ones where there are any, else the labelled ones.
+    listed : str
+        What is in the list: the name of the file.
+    statistic : str
+    rows, positives, top : int
+    optimised : Pair
+        On the reranked top of the labelled items: what the search worked on.
+    training : Pair
+        On all labelled items.
+    held_out : HeldOut or None
+    outcome : Outcome
+        How the search for the final model ended.
+    notes : list of Note
+        What was done to the columns.
+    new_notes : list of Note
+        What was done to the columns of the new items.
+    remarks : list of str
+        What else a user should know.
+    seconds : float
+    """
+
+    model: RankingModel
+    listing: pd.DataFrame
+    listed: str
+    statistic: str
+    rows: int
+    positives: int
+    top: int
+    optimised: Pair
+    training: Pair
+    held_out: HeldOut | None
+    outcome: Outcome
+    notes: list[Note]
+    new_notes: list[Note]
+    remarks: list[str]
+    interrupted: bool
+    seconds: float
+
+    @property
+    def certainty(self) -> str:
+        """How sure the answer is, in words."""
+        return outcome_sentence(self.outcome)
+
+    @property
+    def encoding(self) -> str:
+        """What became of the columns, in one sentence."""
+        roles, encoder = self.model.roles, self.model.encoder
+        parts = [f"{len(encoder.feature_names)} features, numbers standardised"]
+        named = {"id": roles.id, "query": roles.qid, "group": roles.group}
+        parts += [f"{role} {name!r}" for role, name in named.items() if name is not None]
+        if roles.ignore:
+            parts.append("ignored " + ", ".join(map(repr, roles.ignore)))
+        return "; ".join(parts)
+
+
+def rank_items(
+    source: Source, options: RankOptions, *, new: Table | None = None, watch: Watch | None = None
+) -> RankReport:
+    """Learn from labelled items, rank them or new ones, and say what the ranking is worth.
+
+    Parameters
+    ----------
+    source : Source
+        The labelled items.
+    options : RankOptions
+    new : Table, optional
+        Unseen items to rank instead of the labelled ones.
+    watch : Watch, optional
+        Told about the progress.
+    """
+    began = time.perf_counter()
+    watch = watch or Silent()
+    statistic, settings = checked_settings(
+        source,
+        statistic=options.statistic,
+        top=options.top,
+        base=options.base,
+        time_limit=options.time_limit,
+        held_out=options.held_out,
+        seed=options.seed,
+    )
+    items = Items.of(source.labelled)
+    encoder, notes = learn_encoder(items.features, categorical=source.categorical)
+    X, _ = encoder.encode(items.features)
+    if new is not None:
+        # Before the search: a column the new file lacks should not come to light after it.
+        encoder.encode(source.roles.features(new))
+
+    watch.stage("Preparing the kernels")
+    warm_up(make_reranker(replace(settings, base="logistic")), X, items.qid)
+    ranker, settings, remarks = _final_fit(items, X, options, settings, watch)
+    interrupted = ranker.outcome_.status is Status.INTERRUPTED
+
+    held_out = None
+    if options.splits and not interrupted:
+        held_out, more, interrupted = _held_out(items, source, statistic, settings, options, watch)
+        remarks += more
+    model = _model(source, encoder, ranker, statistic, options, settings)
+    table = source.table if new is None else new
+    listing, new_notes = model.ranked(table)
+    return RankReport(
+        model=model,
+        listing=listing,
+        listed=table.source,
+        statistic=str(statistic),
+        rows=source.rows,
+        positives=source.positives,
+        top=int(ranker.n_top_),
+        optimised=_pair(statistic, ranker, X, items, only_top=True),
+        training=_pair(statistic, ranker, X, items, only_top=False),
+        held_out=held_out,
+        outcome=ranker.outcome_,
+        notes=notes,
+        new_notes=[] if new is None else new_notes,
+        remarks=[*source.remarks, *column_hints(items, encoder, X), *dict.fromkeys(remarks)],
+        interrupted=interrupted,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _final_fit(
+    items: Items, X: Any, options: RankOptions, settings: Settings, watch: Watch
+) -> tuple[Any, Settings, list[str]]:
+    """Fit on all labelled items; hand back the settings too, for the top may have been widened."""
+    share = 1.0 if options.splits == 0 else 0.5
+    limit = None if options.time_limit is None else options.time_limit * share
+    watch.stage(f"Fitting {BASES[options.base]}", seconds=limit)
+    began = time.perf_counter()
+    base, remarks = fit_quietly(make_base(settings), X, items.y, None)
+    if options.top is None:
+        wider = _wide_enough(best_first(ranking_scores(base, X)), items.y, settings.top)
+        if wider > settings.top:
+            remarks.append(
+                f"The top {settings.top} of the first list hold hardly any items of one class, so the top"
+                f" {wider} are reranked; --top sets another number."
+            )
+        settings = replace(settings, top=wider)
+    watch.stage(f"Searching the best order of the top {settings.top}", seconds=limit)
+    left = None if limit is None else max(limit - (time.perf_counter() - began), 0.1)
+    final = replace(settings, time_limit=left, callback=watch.search)
+    ranker, more = fit_quietly(make_reranker(final, base=FrozenEstimator(base)), X, items.y, items.qid)
+    # The frozen copy only saved fitting the base twice; the model is the same without it.
+    ranker.set_params(base=make_base(settings), callback=None)
+    ranker.base_ = base
+    if ranker.reranker_ is not None:
+        ranker.reranker_.set_params(callback=None)
+    return ranker, settings, remarks + more
+
+
+def _wide_enough(order: NDArray[np.intp], y: NDArray[np.int8], top: int) -> int:
+    """The given top, doubled until it holds some items of either class."""
+    wanted = min(FEWEST_OF_A_CLASS, int(y.sum()), int(len(y) - y.sum()))
+    best = y[order]
+    while top < len(y) and min(best[:top].sum(), top - best[:top].sum()) < wanted:
+        top = min(2 * top, len(y))
+    return top
+
+
+def _held_out(
+    items: Items,
+    source: Source,
+    statistic: LinearRankStatistic,
+    settings: Settings,
+    options: RankOptions,
+    watch: Watch,
+) -> tuple[HeldOut | None, list[str], bool]:
+    """Figures on held-out rows, remarks, and whether Ctrl-C ended it early."""
+    if min(source.positives, source.rows - source.positives) < 2:
+        return None, ["Only one item of a class: there is nothing to hold out."], False
+    limit = None if options.time_limit is None else options.time_limit / 2 / options.splits
+    watch.stage("Judging on held-out items", steps=options.splits)
+    settings = replace(settings, time_limit=limit)
+    pairs: list[Pair] = []
+    interrupted = stopped = False
+    try:
+        for train, test in half_splits(
+            items.y,
+            repeats=options.splits,
+            test_fraction=options.held_out,
+            groups=items.groups,
+            random_state=options.seed,
+        ):
+            pair, status = _one_split(items.take(train), items.take(test), source, statistic, settings)
+            if status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            stopped |= status is Status.TIME_LIMIT
+            pairs.append(pair)
+            watch.step()
+    except KeyboardInterrupt:
+        interrupted = True
+    except InputError as error:
+        # A half can be too poor to learn from (a column constant in it, say) where the whole is not.
+        return None, [f"There are no held-out figures: {error}"], False
+    remarks = []
+    if interrupted:
+        remarks.append(f"Interrupted: {len(pairs)} of {options.splits} held-out splits were finished.")
+    if stopped:
+        remarks.append("The clock stopped some held-out fits; another run may give other figures.")
+    return (HeldOut(tuple(pairs), options.held_out) if pairs else None), remarks, interrupted
+
+
+def _one_split(
+    train: Items, test: Items, source: Source, statistic: LinearRankStatistic, settings: Settings
+) -> tuple[Pair, Status]:
+    """Learn everything, columns included, from one part; judge on the other."""
+    categorical = [name for name in source.categorical if name in train.features.columns]
+    encoder, _ = learn_encoder(train.features, categorical=categorical)
+    X, _ = encoder.encode(train.features)
+    ranker, _ = fit_quietly(make_reranker(settings), X, train.y, train.qid)
+    X_test, _ = encoder.encode(test.features)
+    return _pair(statistic, ranker, X_test, test, only_top=False), ranker.outcome_.status
+
+
+def _pair(statistic: LinearRankStatistic, ranker: Any, X: Any, items: Items, *, only_top: bool) -> Pair:
+    base, final, top = top_scores(ranker, X)
+    rows = top if only_top else np.arange(len(items.y))
+    if only_top and len(np.unique(items.y[rows])) < 2:
+        return Pair(float("nan"), float("nan"))
+    qid = None if items.qid is None else items.qid[rows]
+    values = [value_of(statistic, items.y[rows], scores[rows], qid) for scores in (base, final)]
+    return Pair(*values)
+
+
+def _model(
+    source: Source,
+    encoder: Any,
+    ranker: Any,
+    statistic: LinearRankStatistic,
+    options: RankOptions,
+    settings: Settings,
+) -> RankingModel:
+    import sklearn
+
+    provenance = {
+        "data": source.table.source,
+        "data_sha256": source.fingerprint,
+        "rows": source.rows,
+        "positives": source.positives,
+        "base": options.base,
+        "top": settings.top,
+        "seed": options.seed,
+        "scikit_learn": sklearn.__version__,
+        "toprank": toprank.__version__,
+    }
+    return RankingModel(encoder, ranker, source.roles, source.labelled.positive, str(statistic), provenance)
+
+
+def _mean_deviation(values: list[float]) -> tuple[float, float]:
+    """Mean and sample standard deviation; NaN for the deviation of a single value."""
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")

@@ -1,0 +1,74 @@
+"""A saved model on a new table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toprank import statistics
+from toprank.datasets import InputError, Note, Table, read_table
+from toprank.datasets.roles import binary_labels
+from toprank.model import RankingModel, load_model
+from toprank.workflow.fitting import value_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ScoreReport", "score_file"]
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """New items in the order of a saved model.
+
+    Parameters
+    ----------
+    model : RankingModel
+    listing : pandas.DataFrame
+        The items, best first.
+    listed : str
+        Name of their file.
+    value : float or None
+        The model's statistic, where the file has labels of both classes.
+    notes : list of Note
+        What was done to the columns.
+    remarks : list of str
+    """
+
+    model: RankingModel
+    listing: pd.DataFrame
+    listed: str
+    value: float | None
+    notes: list[Note]
+    remarks: list[str]
+
+
+def score_file(model_path: str, data_path: str, *, trusted: Collection[str] = ()) -> ScoreReport:
+    """Rank the rows of a file with a saved model."""
+    model = load_model(model_path, trusted=trusted)
+    table = read_table(data_path, text_columns=model.text_columns)
+    listing, notes = model.ranked(table)
+    return ScoreReport(model, listing, table.source, _value(model, table), notes, missing_id(model, table))
+
+
+def missing_id(model: RankingModel, table: Table) -> list[str]:
+    """What to say when the new table lacks the identifiers the old one had."""
+    name = model.roles.id
+    if name is None or name in table.columns:
+        return []
+    return [f"{table.source} has no column {name!r}: its rows go by their number."]
+
+
+def _value(model: RankingModel, table: Table) -> float | None:
+    """The statistic on labelled rows; None without usable labels, which new items seldom have."""
+    if model.roles.target not in table.columns:
+        return None
+    labels = table.frame[model.roles.target]
+    try:
+        y, _ = binary_labels(labels, positive=model.positive)
+    except InputError:
+        return None
+    scores, _ = model.scores(table)
+    qid = model.roles.queries(table) if model.roles.qid in table.columns else None
+    return value_of(statistics.get(model.statistic), y, scores, qid)

@@ -1,0 +1,168 @@
+"""Where the labelled items come from: a file, a data set of the catalog, or the embedded example."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from toprank import datasets
+from toprank.datasets import InputError, Labelled, Roles, Table
+from toprank.datasets.load import Dataset
+from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
+
+__all__ = ["Columns", "Source", "open_source", "read_new"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the user said about the columns.
+
+    Parameters
+    ----------
+    target, id, qid, group : str or None
+    ignore, categorical, positive : sequences of str
+        Columns to leave out, columns whose numbers are categories, label values that belong at the top.
+    """
+
+    target: str | None = None
+    id: str | None = None
+    qid: str | None = None
+    group: str | None = None
+    ignore: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    positive: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A labelled table, taken apart, and where it came from.
+
+    Parameters
+    ----------
+    table : Table
+        As it came, label and identifiers included.
+    labelled : Labelled
+    roles : Roles
+    categorical : tuple of str
+    fingerprint : str
+        SHA-256 of the file; empty where there is no file.
+    remarks : tuple of str
+        Plain sentences about the source.
+    """
+
+    table: Table
+    labelled: Labelled
+    roles: Roles
+    categorical: tuple[str, ...]
+    fingerprint: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many items there are."""
+        return len(self.table)
+
+    @property
+    def positives(self) -> int:
+        """How many of them belong at the top."""
+        return int(self.labelled.y.sum())
+
+
+def open_source(data: str | None, columns: Columns) -> Source:
+    """Read and check the labelled items.
+
+    Parameters
+    ----------
+    data : str or None
+        A file, else the name of a data set of the catalog, else (None) the embedded example.
+    columns : Columns
+    """
+    if data is None:
+        return _example(columns)
+    path = Path(data)
+    if not path.exists() and not path.suffix and data in datasets.names():
+        return _from_catalog(datasets.load(data), columns)
+    text = [name for name in (columns.id, *columns.categorical) if name]
+    table = datasets.read_table(path, text_columns=text)
+    is_svmlight = table.sparse is not None
+    target = columns.target or (SVMLIGHT_TARGET if is_svmlight else None)
+    if target is None:
+        raise InputError(f"--target is missing: name the column with the labels, one of {_names(table)}.")
+    # The queries of an svmlight file are there to be used; elsewhere they have to be named.
+    qid = columns.qid or (SVMLIGHT_QUERY if is_svmlight and SVMLIGHT_QUERY in table.columns else None)
+    roles = Roles(target, columns.id, qid, columns.group, tuple(dict.fromkeys(columns.ignore)))
+    return _source(table, roles, columns, fingerprint=_fingerprint(path))
+
+
+def read_new(path: str, source: Source) -> Table:
+    """Unseen items, read the way the labelled ones were."""
+    text = [name for name in (source.roles.id, *source.categorical) if name]
+    return datasets.read_table(path, text_columns=text)
+
+
+def _example(columns: Columns) -> Source:
+    roles = Roles(
+        columns.target or "failed", columns.id or "pump", columns.qid, columns.group, tuple(columns.ignore)
+    )
+    table = Table(datasets.inspections(), source="the embedded example")
+    remark = "No DATA given: an embedded example is used, a made-up year of pump inspections."
+    return _source(table, roles, columns, remarks=(remark,))
+
+
+def _from_catalog(data: Dataset, columns: Columns) -> Source:
+    import pandas as pd
+    import scipy.sparse as sp
+
+    sparse = sp.issparse(data.X)
+    frame = pd.DataFrame() if sparse else pd.DataFrame(data.X, columns=list(data.feature_names))
+    frame[SVMLIGHT_TARGET] = data.y
+    if data.qid is not None:
+        frame[SVMLIGHT_QUERY] = data.qid
+    table = Table(frame, data.X if sparse else None, source=data.entry.name)
+    qid = columns.qid or (SVMLIGHT_QUERY if data.qid is not None else None)
+    target = columns.target or SVMLIGHT_TARGET
+    roles = Roles(target, columns.id, qid, columns.group, tuple(columns.ignore))
+    remarks = (f"{data.entry.name}: {data.entry.caution}",) if data.entry.caution else ()
+    return _source(
+        table,
+        roles,
+        columns,
+        categorical=tuple(name for name in data.entry.nominal if name in table.columns),
+        fingerprint=data.entry.sha256,
+        remarks=remarks,
+        groups=data.groups,
+    )
+
+
+def _source(
+    table: Table,
+    roles: Roles,
+    columns: Columns,
+    *,
+    categorical: tuple[str, ...] = (),
+    fingerprint: str = "",
+    remarks: tuple[str, ...] = (),
+    groups: NDArray[Any] | None = None,
+) -> Source:
+    labelled = Labelled.of(table, roles, positive=columns.positive)
+    if groups is not None and labelled.groups is None:
+        labelled = replace(labelled, groups=groups)
+    nominal = tuple(dict.fromkeys((*categorical, *columns.categorical)))
+    for name in nominal:
+        labelled.features.column(name, argument="categorical")
+    return Source(table, labelled, roles, nominal, fingerprint, remarks)
+
+
+def _fingerprint(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _names(table: Table, most: int = 12) -> str:
+    names = table.columns
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
