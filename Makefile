@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench docs nightly clean help
+.PHONY: demo test lint bench bench-at-top docs nightly clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,6 +45,9 @@ nightly: $(VENV)/.dev ## slow proofs and figures from the papers
 
 bench: $(VENV)/.dev ## each statistic at a million rows, as a ratio to scikit-learn's
 	$(BIN)/python benchmarks/bench_statistics.py
+
+bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_at_top.py
 
 docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html

@@ -58,7 +58,7 @@ class RankingData:
     sample_weight: NDArray[np.float64] | None = None
 
 
-class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaseRanker(ClassifierMixin, BaseEstimator):
     """A scikit-learn estimator whose scores put the best items first.
 
     Subclasses implement `_fit(data, run)`, which sets the learned attributes and returns an
@@ -121,11 +121,15 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Validate once, make the run, call `_fit`, set the threshold, warn if cut short."""
         data = self._clean(X, y, qid, sample_weight)
+        self._prepare(data)
         with self._make_run() as run:
             self.outcome_ = self._fit(data, run)
-        self.intercept_ = -_prevalence_threshold(self._scores(data.X), data.y)
+        self.intercept_ = -_prevalence_threshold(self._scores(data.X), data.y, data.sample_weight)
         self._warn_if_cut_short()
         return self
+
+    def _prepare(self, data: RankingData) -> None:
+        """Do what must not count against the time limit; compiling kernels for the first time, say."""
 
     def _warn_if_cut_short(self) -> None:
         warn_if_cut_short(self.outcome_, type(self).__name__)
@@ -133,18 +137,18 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _clean(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> RankingData:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False)
+        rows, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False)
         self.classes_, labels = self._encode_labels(y)
         weight = (
             None
             if sample_weight is None
-            else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         )
         codes = None
         if qid is not None:
-            check_consistent_length(X, qid)
+            check_consistent_length(rows, qid)
             codes = query_codes(qid)
-        return RankingData(X, labels, codes, weight)
+        return RankingData(rows, labels, codes, weight)
 
     def _encode_labels(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
         y = column_or_1d(y, warn=True)
@@ -173,7 +177,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _reporter(self) -> Callable[[Progress], Any] | None:
         """The user's callback, or one that prints when `verbose` is set."""
         callback: Callable[[Progress], Any] | None = getattr(self, "callback", None)
-        if callback is None and getattr(self, "verbose", 0):
+        if callback is None and getattr(self, "verbose", False):
             return _print_progress
         return callback
 
@@ -182,8 +186,8 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores: the higher, the nearer to the top; above zero where `predict` says positive."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self._scores(X) + self.intercept_
+        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self._scores(rows) + self.intercept_
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label of each row: the second class where the score is above zero.
@@ -277,15 +281,25 @@ def query_codes(qid: ArrayLike) -> NDArray[np.int64]:
     return np.unique(column_or_1d(qid), return_inverse=True)[1].astype(np.int64)
 
 
-def _prevalence_threshold(scores: NDArray[np.float64], y: NDArray[np.int8]) -> float:
-    """A cut that leaves as many rows strictly above it as there are positives, ties permitting.
+def _prevalence_threshold(
+    scores: NDArray[np.float64], y: NDArray[np.int8], weight: NDArray[np.float64] | None = None
+) -> float:
+    """A cut with as many rows (as much weight) strictly above it as the positives have, ties permitting.
 
     The middle of the gap between the last row inside and the first row outside; with a tie across
     the cut the tied rows stay outside.
     """
-    ordered = np.sort(scores)[::-1]
-    n_pos = int(y.sum())
-    inside, outside = ordered[n_pos - 1], ordered[min(n_pos, len(ordered) - 1)]
+    if weight is None:
+        n_pos = int(y.sum())
+        last, following = len(scores) - n_pos, max(len(scores) - n_pos - 1, 0)
+        inside, outside = np.partition(scores, [following, last])[[last, following]]
+    else:
+        falling = np.argsort(-scores, kind="stable")
+        mass, wanted = np.cumsum(weight[falling]), float(weight[y == 1].sum())
+        slack = 1e-12 * wanted
+        last = int(np.searchsorted(mass, wanted - slack))
+        following = min(int(np.searchsorted(mass, wanted + slack)), len(scores) - 1)
+        inside, outside = scores[falling[[last, following]]]
     middle = outside + (inside - outside) / 2
     return float(middle if middle < inside else outside)
 

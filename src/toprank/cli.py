@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 BAD_INPUT = 2
+UNSOUND = 3
 INTERRUPTED = 130
 
 app = typer.Typer(
     name="toprank",
     help="Rank when only the top of the list counts.",
     epilog="Exit codes: 0 done; 2 something in the input or the arguments does not fit, in one line on"
-    " standard error; 130 interrupted with Ctrl-C, what was found by then is kept; 1 a bug.",
+    " standard error; 3 a certificate does not hold; 130 interrupted with Ctrl-C, what was found by then is"
+    " kept; 1 a bug.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -275,6 +277,31 @@ def score(
         from toprank.screen import show_scores
 
         show_scores(report, files, head=head)
+
+
+@app.command()
+def verify(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model written by toprank rank --model.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The labelled items it was learned from.")],
+    json_output: Json = False,
+) -> None:
+    """Check the certificate inside a model against the data.
+
+    The problem is rebuilt from the data and the value recomputed in exact arithmetic; the search takes no
+    part. Exit code 3 when something is wrong.
+    """
+    from toprank.workflow.summary import verification_summary
+    from toprank.workflow.verify import verify_file
+
+    report = verify_file(model, data)
+    if json_output:
+        _print_json(verification_summary(report))
+    else:
+        from toprank.screen import show_verification
+
+        show_verification(report)
+    if report.complaints:
+        raise typer.Exit(UNSOUND)
 
 
 @app.command("data")

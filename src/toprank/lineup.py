@@ -35,7 +35,7 @@ BASES = {"logistic": BASELINE, "forest": "random forest", "boosting": "gradient 
 LINEAR_BASES = frozenset({"logistic"})
 """Those whose models are lists of numbers."""
 
-RERANKER = "DirectRanker"
+RERANKER = "ExactRanker"
 """The public class that reranks the top of the first list."""
 
 LABELS = {"DirectRanker": "direct search, whole list"}

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from toprank.base import BaseRanker, Matrix, RankingData, best_first, ranking_scores
 from toprank.control import Callback, Outcome, Progress, Run
-from toprank.linear.direct import DirectRanker
+from toprank.linear.exact import ExactRanker
 
 __all__ = ["OneClassTopWarning", "RankThenRerank", "default_base"]
 
@@ -47,7 +47,7 @@ class RankThenRerank(BaseRanker):
         Anything with a decision function, probabilities or predictions that rank; by default logistic
         regression on scaled features.
     reranker : scikit-learn estimator, optional
-        By default `DirectRanker`, which maximises DCG.
+        By default `ExactRanker`, which maximises DCG and takes a minute at most.
     top : int or float
         How many training rows to rerank (all, if there are fewer), or which share of them when below 1.
     threshold : float, optional
@@ -151,7 +151,7 @@ class RankThenRerank(BaseRanker):
 
     def _prepared_reranker(self, d: int, run: Run) -> Any:
         """A clone of the reranker that knows the time left, the seed, the callback and where to start."""
-        reranker = DirectRanker() if self.reranker is None else clone(self.reranker)
+        reranker = ExactRanker() if self.reranker is None else clone(self.reranker)
         known = reranker.get_params(deep=False)
         handed: dict[str, Any] = {}
         if self.time_limit is not None and "time_limit" in known:
@@ -201,7 +201,7 @@ class RankThenRerank(BaseRanker):
     @property
     def statistic(self) -> Any:
         """What the reranker optimises; `score` reports it."""
-        return getattr(DirectRanker() if self.reranker is None else self.reranker, "statistic", "dcg")
+        return getattr(ExactRanker() if self.reranker is None else self.reranker, "statistic", "dcg")
 
     @property
     def certificate_(self) -> Any:

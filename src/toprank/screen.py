@@ -28,8 +28,17 @@ if TYPE_CHECKING:
     from toprank.workflow.compare import CompareReport
     from toprank.workflow.rank import RankReport
     from toprank.workflow.score import ScoreReport
+    from toprank.workflow.verify import VerifyReport
 
-__all__ = ["Bars", "announce_compilation", "show_catalog", "show_comparison", "show_ranking", "show_scores"]
+__all__ = [
+    "Bars",
+    "announce_compilation",
+    "show_catalog",
+    "show_comparison",
+    "show_ranking",
+    "show_scores",
+    "show_verification",
+]
 
 PLAIN_WIDTH = 110
 """Columns of text where no terminal says how wide it is."""
@@ -198,6 +207,17 @@ def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> 
     if report.notes:
         _show_notes(console, report.notes, "Columns")
     _show_files(console, files)
+
+
+def show_verification(report: VerifyReport) -> None:
+    """Print what a certificate claims and whether it holds."""
+    console = _console()
+    claim = report.certificate
+    console.print(f"{report.rows} items at the top; {claim.summary()} (bound by: {claim.method}).")
+    for complaint in report.complaints:
+        console.print(f"  not sound: {complaint}.")
+    if not report.complaints:
+        console.print("Sound: data and claim fit together, and the value holds in exact arithmetic.")
 
 
 def show_catalog(entries: Iterable[Entry]) -> None:

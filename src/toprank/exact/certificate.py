@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Status, relative_gap
 from toprank.exact.problem import RankingProblem
+from toprank.output import write_whole
 
 __all__ = ["Certificate", "CertificateError", "verify"]
 
@@ -195,15 +195,7 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate; the file is whole or not there."""
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.to_json())
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole({Path(path): self.to_json().encode()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -214,9 +206,9 @@ class Certificate:
             raise CertificateError(f"{path} is not a certificate: no text.") from None
         return cls.from_json(text)
 
-    def without_proof(self) -> Self:
-        """The same certificate without the log: smaller, no longer replayable."""
-        return replace(self, proof=None)
+    def without_times(self) -> Self:
+        """The same claim without what differs from run to run: equal answers then give equal files."""
+        return replace(self, seconds=0.0, history=())
 
 
 def verify(problem: RankingProblem, certificate: Certificate) -> list[str]:

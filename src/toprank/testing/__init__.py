@@ -1,7 +1,8 @@
-"""Contract checks that ship: run your own statistic through what the library's own must pass."""
+"""Contract checks that ship: run your own statistic or ranker through what the library's own must pass."""
 
 from __future__ import annotations
 
+from toprank.testing.rankers import check_ranker, ranker_checks
 from toprank.testing.statistics import check_statistic, statistic_checks
 
-__all__ = ["check_statistic", "statistic_checks"]
+__all__ = ["check_ranker", "check_statistic", "ranker_checks", "statistic_checks"]

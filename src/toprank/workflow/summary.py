@@ -12,11 +12,12 @@ from toprank.datasets import Note
 from toprank.workflow.compare import CompareReport
 from toprank.workflow.rank import HeldOut, RankReport
 from toprank.workflow.score import ScoreReport
+from toprank.workflow.verify import VerifyReport
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["comparison_summary", "ranking_summary", "scores_summary"]
+__all__ = ["comparison_summary", "ranking_summary", "scores_summary", "verification_summary"]
 
 
 def ranking_summary(report: RankReport, files: Mapping[str, str], *, head: int) -> dict[str, Any]:
@@ -87,6 +88,25 @@ def scores_summary(report: ScoreReport, files: Mapping[str, str], *, head: int) 
             "columns": _notes(report.notes),
             "remarks": report.remarks,
             "files": list(files),
+        }
+    )
+
+
+def verification_summary(report: VerifyReport) -> dict[str, Any]:
+    """The claim of a certificate and what is wrong with it."""
+    claim = report.certificate
+    return _finite(
+        {
+            "sound": not report.complaints,
+            "complaints": report.complaints,
+            "rows": report.rows,
+            "statistic": claim.statistic,
+            "value": claim.value,
+            "bound": claim.bound,
+            "gap": claim.gap,
+            "status": str(claim.status),
+            "method": claim.method,
+            "fingerprint": claim.fingerprint,
         }
     )
 

@@ -1,0 +1,179 @@
+"""Compiled linear programs over a box: pairs that cannot be won together, and what follows for the value."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from toprank.exact._sweep_kernels import JIT, lose, regain
+
+
+@njit(**JIT)
+def conflict(n, axes, rows, flags, lp):
+    """Can all live pairs be won at once? 1: no, flags[2] says why; 0: yes, lp says where; -1: unknown.
+
+    rows[q] = (value at the middle, range along each axis) of pair q, error included. Minimises over
+    lambda >= 0, sum lambda = 1, the largest value of sum_q lambda_q pair_q over the box,
+
+        sum_q lambda_q rows[q, 0] + sum_j |sum_q lambda_q rows[q, j]|,
+
+    by the simplex method (axes + 1 equations); below zero, the pairs with lambda > 0 cannot all be won. Any
+    lambda proves it, so the last word is a recomputation from lambda alone.
+    """
+    size = axes + 1
+    inverse = lp[:size, :size]
+    price = lp[size, :size]
+    cost = lp[size + 1, :size]
+    column = lp[size + 2, :size]
+    basis = flags[2]
+    start = -1
+    for q in range(n):
+        if flags[0, q] == 1 and (start < 0 or rows[q, 0] < rows[start, 0]):
+            start = q
+    if start < 0:
+        lp[size + 3, :size] = 0.0
+        return 0
+    inverse[:, :] = 0.0
+    inverse[0, 0] = 1.0
+    basis[0] = start
+    cost[0] = rows[start, 0]
+    for j in range(1, size):
+        e = rows[start, j]
+        inverse[j, j] = -1.0 if e >= 0 else 1.0
+        inverse[j, 0] = abs(e)
+        basis[j] = -2 * j if e >= 0 else -2 * j - 1
+        cost[j] = 1.0
+    for _ in range(20 + 8 * size):
+        for j in range(size):
+            s = 0.0
+            for i in range(size):
+                s += cost[i] * inverse[i, j]
+            price[j] = s
+        if price[0] < 0.0 and is_conflict(size, rows, basis, inverse, column):
+            return 1
+        least = -1e-12
+        enters = 0
+        found = False
+        for j in range(1, size):
+            if 1.0 + price[j] < least:
+                least, enters, found = 1.0 + price[j], -2 * j, True
+            if 1.0 - price[j] < least:
+                least, enters, found = 1.0 - price[j], -2 * j - 1, True
+        if not found:
+            for q in range(n):
+                if flags[0, q] == 1:
+                    g = rows[q, 0] - price[0]
+                    for j in range(1, size):
+                        g -= price[j] * rows[q, j]
+                    if g < least:
+                        least, enters, found = g, q, True
+        if not found:
+            lp[size + 3, :size] = price
+            return 0 if price[0] >= 0.0 else -1
+        for i in range(size):
+            if enters >= 0:
+                s = inverse[i, 0]
+                for j in range(1, size):
+                    s += inverse[i, j] * rows[enters, j]
+            else:
+                s = -inverse[i, -enters // 2] if enters % 2 == 0 else inverse[i, -enters // 2]
+            column[i] = s
+        leaves = -1
+        ratio = 0.0
+        for i in range(size):
+            if column[i] > 1e-12:
+                x = inverse[i, 0] / column[i]
+                if leaves < 0 or x < ratio or (x == ratio and column[i] > column[leaves]):
+                    ratio, leaves = x, i
+        if leaves < 0:
+            return -1
+        inverse[leaves] /= column[leaves]
+        for i in range(size):
+            if i != leaves and column[i] != 0.0:
+                f = column[i]
+                for j in range(size):
+                    inverse[i, j] -= f * inverse[leaves, j]
+        basis[leaves] = enters
+        cost[leaves] = rows[enters, 0] if enters >= 0 else 1.0
+    return -1
+
+
+@njit(**JIT)
+def is_conflict(size, rows, basis, inverse, total):
+    """Whether the basic pairs, weighted by their lambda, stay below zero all over the box."""
+    total[:] = 0.0
+    for i in range(size):
+        if basis[i] >= 0 and inverse[i, 0] > 0.0:
+            for j in range(size):
+                total[j] += inverse[i, 0] * rows[basis[i], j]
+    largest = total[0]
+    for j in range(1, size):
+        largest += abs(total[j])
+    return largest < 0.0
+
+
+@njit(**JIT)
+def close(
+    value, target, n, axes, tries, first, ids, rows, flags, lp, owner, gain, weight, shift, count, at_most
+):
+    """Try to show that no set of undecided pairs that can be won together is worth the target.
+
+    Each conflict means that one of its pairs is lost; those whose loss alone misses the target are settled,
+    the others are tried one after the other (those tried before stay won). Returns 1: shown, 0: all pairs
+    left can be won at once (lp holds the point), -1: not within `tries`; and the value, restored.
+
+    flags[0] = 1 while a pair counts as won, flags[1] = 1 while it may not be lost, flags[3] = stack of frames
+    (members..., how many, which one is being tried).
+    """
+    size = axes + 1
+    stack = flags[3]
+    top = 0
+    for q in range(n):
+        flags[0, q] = 1
+        flags[1, q] = 0
+    answer = 1
+    while True:
+        tries -= 1
+        answer = conflict(n, axes, rows, flags, lp) if tries >= 0 and top + size + 2 < stack.size else -1
+        if answer != 1:
+            break
+        members = 0
+        for i in range(size):
+            q = flags[2, i]
+            if q >= 0 and lp[i, 0] > 0.0 and flags[1, q] == 0:
+                p = ids[first + q]
+                after = lose(p, owner, gain, weight, shift, count, at_most, value)
+                regain(p, owner, gain, weight, shift, count, at_most, after)
+                if after >= target:
+                    stack[top + members] = q
+                    members += 1
+        stack[top + members] = members
+        stack[top + members + 1] = -1
+        top += members + 2
+        while top > 0:
+            members = stack[top - 2]
+            base = top - 2 - members
+            tried = stack[top - 1]
+            if tried >= 0:
+                q = stack[base + tried]
+                value = regain(ids[first + q], owner, gain, weight, shift, count, at_most, value)
+                flags[0, q] = 1
+                flags[1, q] = 1
+            tried += 1
+            stack[top - 1] = tried
+            if tried < members:
+                q = stack[base + tried]
+                value = lose(ids[first + q], owner, gain, weight, shift, count, at_most, value)
+                flags[0, q] = 0
+                break
+            for i in range(members):
+                flags[1, stack[base + i]] = 0
+            top = base
+        if top == 0:
+            return 1, value
+    while top > 0:
+        members = stack[top - 2]
+        base = top - 2 - members
+        q = stack[base + stack[top - 1]]
+        value = regain(ids[first + q], owner, gain, weight, shift, count, at_most, value)
+        top = base
+    return answer, value

@@ -1,0 +1,355 @@
+"""Exact search over cells between hyperplanes, bounded by packed infeasible subsystems: best for more features.
+
+Every pair cuts the directions in two: won on one side, lost on the other. A node of the search has decided some
+pairs; small linear programs tell which others can no longer be won there. Of the pairs still open not all can be
+won together: each set of them that has no common direction loses a member, which costs at least the cheapest one.
+Such sets, packed so that no pair pays more than its loss is worth, lower the bound until the node cannot reach the
+target, or tell on which pair to branch.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from toprank.exact.cell_units import Units, build_units
+from toprank.exact.cell_worker import CellWorker, Node
+from toprank.exact.pairs import PairArrays
+from toprank.exact.perfect import perfect_order
+from toprank.exact.sweep import sure_value
+
+__all__ = ["CellSearch"]
+
+Floats = NDArray[np.float64]
+SUBTREE_SECONDS = 0.25
+"""A worker gives the rest of its subtree back after this long, so that the best node is always next."""
+MOST_OPEN = 20_000
+"""With so many open nodes waiting, workers finish their subtrees instead."""
+MAX_CANDIDATES = 1000
+ROUNDING = 2.0**-52
+
+
+class CellSearch:
+    """A search for directions worth at least `target`, advanced in small steps.
+
+    Parameters
+    ----------
+    arrays : PairArrays
+        The problem: pair p is won at w, ``|w_j| <= 1``, when ``differences[p] @ w >= margin``.
+    target : float
+        Smallest value that counts as an improvement; everything worth less is excluded.
+    direction : (d,) array, optional
+        Coefficients of the best answer so far; the search is a little faster with them.
+    step : float, optional
+        When the search itself finds an answer of value v it goes on looking for v + step; by default 2**-40 of
+        the sum of all weights.
+    n_jobs : int
+        Number of threads.
+    keep_log : bool
+        Whether to write down every deduction, for `toprank.exact.cell_proof`.
+
+    Attributes
+    ----------
+    bound : float
+        No direction not yet excluded is worth more; never rises. When nothing is left it is the target:
+        every direction is worth less.
+    done : bool
+        Whether there is nothing left to do.
+    candidates : list of arrays
+        Coefficients found on the way, largest one 1, that may be better than what was known.
+    log : dict or None
+        For every subtree, by the number of its first node, the record of the search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.exact import RankingProblem
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> problem = RankingProblem.from_labels(X, np.arange(30) % 3 == 0, "auc")
+    >>> search = CellSearch(problem.arrays())
+    >>> while not search.done:
+    ...     search.advance(0.1)
+    >>> best = max(problem.evaluate(problem.unscale(w)) for w in search.candidates)
+    >>> round(best, 3), search.bound - best < 1e-9
+    (0.795, True)
+    """
+
+    def __init__(
+        self,
+        arrays: PairArrays,
+        *,
+        target: float = -math.inf,
+        direction: Floats | None = None,
+        step: float | None = None,
+        n_jobs: int = 1,
+        keep_log: bool = False,
+    ) -> None:
+        self._start(arrays, build_units(arrays, direction), step, n_jobs, keep_log)
+        if self._units.size:
+            self._push(Node(self._units.ceiling, 0, np.empty(0, dtype=np.int64)))
+        self._raise_target(target)
+        self._settle()
+
+    def _start(
+        self, arrays: PairArrays, units: Units, step: float | None, n_jobs: int, keep_log: bool
+    ) -> None:
+        self._arrays, self._units, self._n_jobs = arrays, units, n_jobs
+        weights = arrays.weights if arrays.pair_weight is None else arrays.pair_weight
+        self._step = float(np.abs(weights).sum()) * 2.0**-40 if step is None else step
+        self._lock = threading.Lock()
+        self._heap: list[tuple[int, int, Node]] = []
+        self._serial = 0
+        self._stuck: list[Node] = []
+        self._workers: list[CellWorker] = []
+        self._hungry = 0
+        self._nodes = 0
+        self._target = units.floor + units.scale.up(self._step)
+        self.log: dict[bytes, bytes] | None = {} if keep_log else None
+        self.candidates: list[Floats] = []
+        self.bound = math.inf
+        self.done = False
+
+    # -- the outside ----------------------------------------------------------------------------------------
+
+    def advance(self, max_seconds: float = 0.1, target: float | None = None) -> None:
+        """Go on for about `max_seconds`; a higher `target` excludes more."""
+        if target is not None:
+            self._raise_target(target)
+        if not self._workers and self._heap:
+            keep_log = self.log is not None
+            self._workers = [CellWorker(self._units, rank, keep_log) for rank in range(self._n_jobs)]
+        deadline = time.perf_counter() + max_seconds
+        if len(self._workers) == 1:
+            self._work(self._workers[0], deadline)
+        elif self._workers:
+            with ThreadPoolExecutor(self._n_jobs) as pool:
+                for future in [pool.submit(self._work, worker, deadline) for worker in self._workers]:
+                    future.result()
+        self._settle()
+
+    @property
+    def nodes(self) -> int:
+        """Nodes bounded so far."""
+        return self._nodes + sum(worker.nodes for worker in self._workers)
+
+    @property
+    def unresolved(self) -> float:
+        """Largest bound of nodes that rounding leaves open; minus infinity when there are none."""
+        worst = max((node.bound for node in self._stuck if node.bound >= self._target), default=None)
+        return -math.inf if worst is None else self._units.scale.value(worst)
+
+    def split(self, parts: int) -> list[Self]:
+        """The rest of the search as independent searches that together cover it."""
+        self._gather()
+        searches = []
+        for part in range(parts):
+            search = type(self).__new__(type(self))
+            search._start(self._arrays, self._units, self._step, 1, False)
+            search._target = self._target
+            for _, _, node in sorted(self._heap)[part::parts]:
+                search._push(node)
+            search._stuck = self._stuck if part == 0 else []
+            search._settle()
+            searches.append(search)
+        return searches
+
+    def checkpoint(self) -> dict[str, Any]:
+        """All that `resume` needs to go on later: open nodes, their bounds, the target."""
+        self._gather()
+        opened, stuck = [node for _, _, node in self._heap], self._stuck
+        both = [*opened, *stuck]
+        literals = [node.literals for node in both]
+        return {
+            "target": self._target,
+            "nodes": self.nodes,
+            "open": len(opened),
+            "bounds": np.array([node.bound for node in both], dtype=np.int64),
+            "tries": np.array([node.tries for node in both], dtype=np.int64),
+            "lengths": np.array([len(row) for row in literals], dtype=np.int64),
+            "literals": np.concatenate([np.empty(0, dtype=np.int64), *literals]),
+        }
+
+    @classmethod
+    def resume(
+        cls, arrays: PairArrays, saved: dict[str, Any], *, step: float | None = None, n_jobs: int = 1
+    ) -> Self:
+        """The search a checkpoint of the same problem was taken from."""
+        search = cls.__new__(cls)
+        search._start(arrays, build_units(arrays), step, n_jobs, False)
+        search._target, search._nodes = int(saved["target"]), int(saved["nodes"])
+        ends = np.cumsum(saved["lengths"])[:-1]
+        rows = np.split(np.asarray(saved["literals"], dtype=np.int64), ends) if len(saved["lengths"]) else []
+        for place, row in enumerate(rows):
+            node = Node(int(saved["bounds"][place]), 0, row, int(saved["tries"][place]))
+            if place < int(saved["open"]):
+                search._push(node)
+            else:
+                search._stuck.append(node)
+        search._settle()
+        return search
+
+    # -- the inside -----------------------------------------------------------------------------------------
+
+    def _push(self, node: Node) -> None:
+        self._serial += 1
+        heapq.heappush(self._heap, (-node.bound, self._serial, node))
+
+    def _raise_target(self, target: float | Fraction) -> None:
+        if target > -math.inf:
+            self._target = max(self._target, self._units.scale.up(target))
+
+    def _settle(self) -> None:
+        """Bring bound and done up to date."""
+        bounds = [-self._heap[0][0]] if self._heap else []
+        bounds += [worker.bound for worker in self._workers if worker.busy]
+        self.done = not any(bound >= self._target for bound in bounds)
+        bounds += [node.bound for node in self._stuck]
+        self.bound = min(self.bound, self._units.scale.value(max([self._target, *bounds])))
+
+    def _gather(self) -> None:
+        for worker in self._workers:
+            self._take(worker)
+
+    def _take(self, worker: CellWorker) -> None:
+        """Take back what is left of a worker's subtree."""
+        for node in worker.open_nodes():
+            self._push(node)
+        key, log = worker.root_key, worker.release()
+        if self.log is not None and key is not None:
+            self.log[key] = self.log.get(key, b"") + log
+
+    def _next(self) -> Node | None:
+        """The open node with the largest bound, if that reaches the target."""
+        while self._heap:
+            node = heapq.heappop(self._heap)[2]
+            if node.bound >= self._target:
+                return node
+        return None
+
+    def _work(self, worker: CellWorker, deadline: float) -> None:
+        """What one thread does: take the best node, search it for a while, give back the rest, and again."""
+        waiting = False
+        while time.perf_counter() < deadline:
+            if not worker.busy:
+                with self._lock:
+                    node = self._next()
+                    self._hungry += (node is None) - waiting
+                    waiting = node is None
+                    others = any(other.busy for other in self._workers)
+                    if node is not None:
+                        worker.load(node)
+                if node is None:
+                    if not others:
+                        break
+                    time.sleep(0.001)
+                    continue
+            reason = worker.run(self._target, deadline - time.perf_counter())
+            with self._lock:
+                self._digest(worker, reason)
+        if waiting:
+            with self._lock:
+                self._hungry -= 1
+
+    def _digest(self, worker: CellWorker, reason: int) -> None:
+        """Book what a worker's run brought: a candidate, a node that needs help, a subtree to give back."""
+        point = worker.candidate()
+        if point is not None:
+            self._consider(point)
+        if reason == worker.FITS:
+            self._help(worker)
+        elif reason == worker.JAMMED:
+            node, _ = worker.waiting()
+            worker.dismiss()
+            self._fail(node)
+        roomy = len(self._heap) < MOST_OPEN
+        overdue = worker.seconds > SUBTREE_SECONDS and roomy
+        wanted = self._hungry > 0 and worker.seconds > 0.01
+        if reason in (worker.DONE, worker.DEEP) or overdue or wanted:
+            self._take(worker)
+
+    def _fail(self, node: Node) -> None:
+        """The simplex method failed on a node: once more from scratch, then it stays open for good."""
+        if node.tries == 0:
+            self._push(Node(node.bound, node.number, node.literals, 1))
+        else:
+            self._stuck.append(node)
+
+    def _help(self, worker: CellWorker) -> None:
+        """All open units of a node hold at one point, nearly: a new answer, or a reason to branch."""
+        node, states = worker.waiting()
+        rows = self._units.rows[states != worker.LOST]
+        w = perfect_order(_all_pairs(self._arrays, rows)) if len(rows) else None
+        if w is not None:
+            self._consider(w)
+        if node.bound < self._target:
+            worker.dismiss()
+            return
+        clash = _clash(rows, self._units.margin)
+        units = None if clash is None else np.flatnonzero(states != worker.LOST)[clash]
+        if units is None:
+            self._stuck.append(node)
+            worker.dismiss()
+            return
+        opened = units[states[units] == worker.UNDECIDED]
+        if len(opened):
+            worker.branch(int(opened[0]))
+        else:
+            worker.dismiss()
+
+    def _consider(self, point: Floats) -> None:
+        """Note a candidate, moved to the middle of its cell; go on from its value if that is better."""
+        size = np.abs(point).max(initial=0.0)
+        if size == 0.0:
+            return
+        coef = point / size
+        rows = self._arrays.differences
+        held = rows[rows @ coef >= self._arrays.margin * (1 - 0.01)]
+        middle = perfect_order(_all_pairs(self._arrays, held)) if len(held) else None
+        for w in (coef, middle):
+            if w is not None and w.any():
+                w = w / np.abs(w).max()
+                self.candidates = [*self.candidates[-MAX_CANDIDATES:], w]
+                value = sure_value(self._arrays, w)
+                if self._units.scale.up(value) >= self._target:
+                    self._raise_target(value + Fraction(self._step))
+
+
+def _all_pairs(arrays: PairArrays, rows: Floats) -> PairArrays:
+    """Rows as a set of preferences."""
+    nobody = np.empty(0, dtype=np.int32)
+    start = np.zeros(1, dtype=np.int64)
+    return PairArrays(
+        rows, nobody, nobody, nobody, nobody, np.empty(0), start, np.ones(len(rows)), arrays.margin
+    )
+
+
+def _clash(rows: Floats, margin: float) -> NDArray[np.intp] | None:
+    """Rows that provably cannot all reach the margin in the box, dearest multiplier first; None if not proved."""
+    d = rows.shape[1]
+    result = linprog(
+        np.append(np.zeros(d), -1.0),
+        A_ub=np.column_stack((-rows, np.ones(len(rows)))),
+        b_ub=np.zeros(len(rows)),
+        bounds=[(-1.0, 1.0)] * d + [(None, None)],
+        method="highs",
+    )
+    if result.x is None:
+        return None
+    multipliers = np.maximum(-result.ineqlin.marginals, 0.0)
+    multipliers[multipliers < 1e-11 * multipliers.max()] = 0.0
+    used = np.flatnonzero(multipliers)
+    t = multipliers[used]
+    reach = np.abs(t @ rows[used]).sum()
+    mass = t @ np.abs(rows[used]).sum(axis=1) + margin * t.sum()
+    if reach + 4 * (len(used) + d + 4) * ROUNDING * mass < margin * t.sum():
+        return used[np.argsort(-t)]
+    return None

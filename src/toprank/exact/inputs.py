@@ -1,0 +1,159 @@
+"""Reading what users hand to an exact method: every complaint names the argument and says what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.exact.rational import is_sparse
+
+__all__ = [
+    "Matrix",
+    "default_scales",
+    "read_margin",
+    "read_pairs",
+    "read_penalty",
+    "read_queries",
+    "read_rows",
+    "read_scales",
+    "read_two_classes",
+]
+
+Floats = NDArray[np.float64]
+Matrix = Floats | sp.csr_matrix | sp.csr_array
+
+_LARGEST = 1e150  # products of two such numbers, summed over the columns, stay finite
+
+
+def read_rows(X: Any) -> Matrix:
+    """A finite two-dimensional float64 array, or a CSR matrix without explicit zeros."""
+    rows: Any
+    if is_sparse(X):
+        rows = sp.csr_matrix(X, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        values = rows.data
+    else:
+        rows = np.array(X, dtype=np.float64, order="C")
+        values = rows
+    if rows.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; it has {rows.ndim}.")
+    if 0 in rows.shape:
+        raise ValueError(f"X of shape {rows.shape} is empty: at least one row and one column are needed.")
+    if not np.isfinite(values).all():
+        raise ValueError("X contains NaN or infinity: impute or remove those values first.")
+    if np.abs(values).max(initial=0.0) > _LARGEST:
+        raise ValueError(f"X contains values above {_LARGEST:g}: divide the column by a power of ten first.")
+    return rows
+
+
+def read_two_classes(y: ArrayLike, n: int) -> NDArray[np.int8]:
+    """1 for the larger of two labels, 0 for the other."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y must hold one label for each of the {n} rows of X; its shape is {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("y contains NaN: every row needs a label.")
+    values, codes = np.unique(labels, return_inverse=True)
+    if len(values) == 1:
+        raise ValueError(f"y has one class only ({values[0]!r}): nothing can be ranked above anything else.")
+    if len(values) > 2:
+        raise ValueError(
+            f"y has {len(values)} different values: mark the items that belong at the top with the"
+            " larger of two labels, or use RankingProblem.multipartite or .kendall."
+        )
+    return codes.astype(np.int8)
+
+
+def read_queries(qid: ArrayLike | None, labels: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Query numbers 0..q-1; all rows in one query without `qid`."""
+    if qid is None:
+        return np.zeros(len(labels), dtype=np.int64)
+    names = np.asarray(qid)
+    if names.shape != labels.shape:
+        raise ValueError(
+            f"qid must hold one query for each of the {len(labels)} rows; its shape is {names.shape}."
+        )
+    codes = np.unique(names, return_inverse=True)[1].astype(np.int64)
+    n_pos = np.bincount(codes, weights=labels)
+    if not ((n_pos > 0) & (n_pos < np.bincount(codes))).any():
+        raise ValueError("y has one class only in every query (qid): no pair can be ranked.")
+    return codes
+
+
+def read_pairs(pairs: ArrayLike, weights: ArrayLike | None, n: int) -> tuple[NDArray[np.int64], Floats]:
+    """Row numbers (upper, lower) and positive weights."""
+    rows = np.asarray(pairs)
+    if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):
+        raise ValueError(f"pairs must have shape (P, 2) with at least one pair; it has {rows.shape}.")
+    if rows.dtype.kind not in "iu":
+        raise ValueError("pairs must hold whole row numbers (upper, lower).")
+    rows = rows.astype(np.int64)
+    if rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"pairs must hold row numbers from 0 to {n - 1}.")
+    if (rows[:, 0] == rows[:, 1]).any():
+        raise ValueError("pairs contains a row that should be above itself.")
+    worth = np.ones(len(rows)) if weights is None else np.array(weights, dtype=np.float64)
+    if worth.shape != (len(rows),):
+        raise ValueError(f"weights must hold one number for each of the {len(rows)} pairs.")
+    if not (np.isfinite(worth).all() and (worth > 0).all()):
+        raise ValueError("weights of pairs must be positive and finite; leave out pairs that do not count.")
+    return rows, worth
+
+
+def read_margin(margin: float) -> float:
+    """A positive finite number."""
+    value = float(margin)
+    if not 0 < value < np.inf:
+        raise ValueError(f"margin must be positive and finite, got {margin!r}.")
+    return value
+
+
+def read_penalty(penalty: float) -> float:
+    """A finite number that is not negative."""
+    value = float(penalty)
+    if not 0 <= value < np.inf:
+        raise ValueError(f"penalty must be zero or more and finite, got {penalty!r}.")
+    return value
+
+
+def read_scales(scales: ArrayLike | None, rows: Matrix) -> Floats:
+    """One power of two for each column, near its standard deviation unless given."""
+    if scales is None:
+        return default_scales(rows)
+    values = np.array(scales, dtype=np.float64)
+    if values.shape != (rows.shape[1],):
+        raise ValueError(f"scales must hold one number for each of the {rows.shape[1]} columns of X.")
+    if not (np.isfinite(values).all() and (values > 0).all() and (np.frexp(values)[0] == 0.5).all()):
+        raise ValueError("scales must be powers of two, so that dividing by them is exact.")
+    return values
+
+
+def default_scales(rows: Any) -> Floats:
+    """The power of two near the standard deviation of each column; 1 for constant columns.
+
+    >>> default_scales(np.array([[0.0, 5.0], [2.2, 5.0]]))
+    array([1., 1.])
+    """
+    biggest: Any = abs(rows).max(axis=0)
+    largest = biggest.toarray().ravel() if is_sparse(rows) else biggest
+    largest = np.where(largest > 0, largest, 1.0)
+    spread = largest * _standard_deviation(rows, largest)
+    varies = spread > 1e-12 * largest
+    # The odd factor keeps the rounding away from values that data sets have (1, 2, sqrt(2), ...), where the
+    # last digit of the standard deviation, which differs between machines, would decide.
+    exponent = np.floor(np.log2(np.where(varies, spread, 1.0) * 1.3717))
+    return np.ldexp(1.0, exponent.astype(np.int64))
+
+
+def _standard_deviation(rows: Any, largest: Floats) -> Floats:
+    """Standard deviation of the columns divided by their largest magnitude."""
+    if is_sparse(rows):
+        unit = rows @ sp.diags(1.0 / largest)
+        mean = np.asarray(unit.mean(axis=0)).ravel()
+        square = np.asarray(unit.multiply(unit).mean(axis=0)).ravel()
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+    return np.asarray((rows / largest).std(axis=0))

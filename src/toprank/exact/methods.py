@@ -1,0 +1,150 @@
+"""What a branch and bound over directions looks like to the driver, and which one to choose."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.pairs import PairArrays
+
+__all__ = [
+    "Method",
+    "MethodName",
+    "attainable_bound",
+    "choose",
+    "make_method",
+    "proof_part",
+    "resume_method",
+    "won_arrays",
+]
+
+Floats = NDArray[np.float64]
+MethodName = Literal["auto", "sweep", "cells"]
+SWEEP_UP_TO = 6
+"""Features up to which the sweep is the better method."""
+
+
+class Method(Protocol):
+    """A branch and bound that is advanced in chunks, on as many threads as it was made with.
+
+    Attributes
+    ----------
+    bound : float
+        No coefficients not yet excluded reach more; never rises.
+    candidates : list of arrays
+        Coefficients in the box, found on the way; the driver takes them out.
+    log : dict or None
+        The partition searched so far, where it is kept.
+    """
+
+    bound: float
+    candidates: list[Floats]
+    log: dict[bytes, bytes] | None
+
+    @property
+    def nodes(self) -> int:
+        """Nodes so far."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+
+    @property
+    def unresolved(self) -> float:
+        """Largest bound of what cannot be decided in floating point; minus infinity, as a rule."""
+
+    def advance(self, max_seconds: float, target: float) -> None:
+        """Work for about so long; what cannot reach the target is left out for good."""
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Arrays and numbers from which `resume` goes on."""
+
+
+def choose(method: MethodName, n_features: int) -> str:
+    """The method to use on so many features.
+
+    >>> choose("auto", 3), choose("auto", 8), choose("sweep", 8)
+    ('sweep', 'cells', 'sweep')
+    """
+    if method != "auto":
+        return method
+    return "sweep" if n_features <= SWEEP_UP_TO else "cells"
+
+
+def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
+    """A fresh search by name."""
+    return _class(name)(arrays, **options)
+
+
+def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
+    """The search that a checkpoint was taken from."""
+    return _class(name).resume(arrays, saved, n_jobs=n_jobs)
+
+
+def _class(name: str) -> Any:
+    if name == "cells":
+        from toprank.exact.cells import CellSearch
+
+        return CellSearch
+    from toprank.exact.sweep import SweepSearch
+
+    return SweepSearch
+
+
+def attainable_bound(arrays: PairArrays) -> float:
+    """Value when every pair is won that can be won by itself; no answer is better.
+
+    Within the box no lead exceeds ``sum_j |D_j|``, so pairs of equal or nearly equal rows are lost.
+
+    >>> from toprank.exact.problem import RankingProblem
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [0.0]], [0, 1, 1], "auc")
+    >>> problem.trivial_bound, attainable_bound(problem.arrays())
+    (1.0, 0.5)
+    """
+    D = arrays.differences
+    possible = np.abs(D).sum(axis=1) * (1 + 4 * (D.shape[1] + 2) * 2.0**-53) >= arrays.margin
+    if arrays.pair_weight is not None:
+        return math.fsum(arrays.pair_weight[possible].tolist())
+    lost = np.bincount(arrays.positive[~possible], minlength=len(arrays.positive_query))
+    order = np.lexsort((lost, arrays.positive_query))
+    query = arrays.positive_query[order]
+    place = np.arange(len(query)) - np.searchsorted(query, query)
+    return math.fsum(arrays.weights[arrays.weight_start[query] + place + lost[order]].tolist())
+
+
+def won_arrays(arrays: PairArrays, coef: Floats) -> PairArrays | None:
+    """The pairs that coefficients in the box win, as preferences; None when they win none."""
+    won = arrays.differences @ coef >= arrays.margin * np.abs(coef).max(initial=0.0)
+    if not won.any():
+        return None
+    nobody = np.empty(0, dtype=np.int32)
+    return replace(
+        arrays,
+        differences=arrays.differences[won],
+        positive=arrays.positive[won],
+        negative=arrays.negative[won],
+        positive_query=nobody,
+        negative_query=nobody,
+        weights=np.empty(0),
+        weight_start=np.zeros(1, dtype=np.int64),
+        pair_weight=np.ones(int(won.sum())),
+    )
+
+
+def proof_part(name: str, method: Method, columns: NDArray[np.int64]) -> dict[str, Any]:
+    """The partition a method searched, as text that JSON can keep."""
+    log = method.log or {}
+    return {
+        "method": name,
+        "columns": columns.tolist(),
+        "log": {_text(key): _text(value) for key, value in log.items()},
+    }
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

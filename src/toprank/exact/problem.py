@@ -1,0 +1,362 @@
+"""The claim an exact method makes: data, statistic, feasible set, and the value of any answer."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.exact import counting
+from toprank.exact.inputs import (
+    Matrix,
+    read_margin,
+    read_pairs,
+    read_penalty,
+    read_queries,
+    read_rows,
+    read_scales,
+    read_two_classes,
+)
+from toprank.exact.pairs import PairArrays, Query, class_arrays, preference_arrays
+from toprank.exact.preferences import kendall_pairs, multipartite_pairs
+from toprank.exact.rational import is_sparse
+from toprank.exact.weights import position_weights
+from toprank.statistics import LinearRankStatistic
+
+__all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]
+
+Floats = NDArray[np.float64]
+DEFAULT_MARGIN = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class RankingProblem:
+    """Which linear score ranks this list best? Data, statistic and feasible set in one value.
+
+    Maximise over `w` in the box ``|w_j| <= 1`` ::
+
+        sum over queries of sum_j weight[j + c_(j)]  -  penalty * (number of non-zero w_j)
+
+    where c_i counts the negatives that positive i does not beat, sorted ascending within the query, and i
+    beats k when ``(z_i - z_k) @ w >= margin``; ``z = x / scales`` are the scaled features (Rudin & Wang
+    2018, Eq. (8), with the box and the epsilon of constraints (12) and (21)). Ties, duplicates and
+    differences below the margin are mistakes. For preferences (their Appendix A.2) the value is the sum
+    of the weights of the pairs won.
+
+    Use the constructors `from_labels`, `from_preferences`, `multipartite` and `kendall`.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+        One row per item.
+    scales : (d,) array
+        Powers of two near each column's standard deviation, so that scaling is exact.
+    margin : float
+        Smallest score difference that wins a pair, in the scaled features under ``max |w_j| = 1``.
+    penalty : float
+        Price of each non-zero coefficient.
+    statistic : str
+        Name of what is maximised, for people.
+    labels, qid : arrays or None
+        1 for items that belong at the top; query numbers 0..q-1. None for preferences.
+    weights, weight_start : arrays
+        Position weights, query after query, and where each query's begin.
+    pairs, pair_weight : arrays or None
+        Preferences: rows (upper, lower) and what each pair is worth.
+
+    Examples
+    --------
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [2.0]], [0, 1, 1], "auc")
+    >>> problem.evaluate([1.0]), problem.evaluate([-1.0]), problem.trivial_bound
+    (1.0, 0.0, 1.0)
+    """
+
+    X: Matrix
+    scales: Floats
+    margin: float
+    penalty: float
+    statistic: str
+    labels: NDArray[np.int8] | None
+    qid: NDArray[np.int64] | None
+    weights: Floats
+    weight_start: NDArray[np.int64]
+    pairs: NDArray[np.int64] | None
+    pair_weight: Floats | None
+
+    # -- constructors -------------------------------------------------------------------------
+
+    @classmethod
+    def from_labels(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        statistic: str | LinearRankStatistic | Floats = "dcg",
+        *,
+        qid: ArrayLike | None = None,
+        margin: float = DEFAULT_MARGIN,
+        penalty: float = 0.0,
+        scales: ArrayLike | None = None,
+        queries: Literal["sum", "mean"] = "sum",
+    ) -> Self:
+        """Two classes and a linear rank statistic, over one list or a sum (or mean) over queries.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Two labels; the larger marks the items that belong at the top.
+        statistic : str, LinearRankStatistic or array
+            Or the position weights themselves, best position first, never increasing.
+        qid : array-like of shape (n,), optional
+            Query of each row; queries with one class only do not count.
+        margin, penalty, scales
+            See the class.
+        queries : {"sum", "mean"}
+            What to make of several queries.
+        """
+        rows = read_rows(X)
+        labels = read_two_classes(y, rows.shape[0])
+        codes = read_queries(qid, labels)
+        weights, start, name = position_weights(statistic, labels, codes, queries)
+        return cls(
+            rows,
+            read_scales(scales, rows),
+            read_margin(margin),
+            read_penalty(penalty),
+            name,
+            labels,
+            codes,
+            weights,
+            start,
+            None,
+            None,
+        )
+
+    @classmethod
+    def from_preferences(
+        cls,
+        X: Any,
+        pairs: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        margin: float = DEFAULT_MARGIN,
+        penalty: float = 0.0,
+        scales: ArrayLike | None = None,
+        statistic: str = "weighted pairs",
+    ) -> Self:
+        """Any weighted set of pairs "row i belongs above row k" (Rudin & Wang 2018, Appendix A.2).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        pairs : array-like of int, shape (P, 2)
+            Rows (i, k): i belongs above k.
+        weights : array-like of shape (P,), optional
+            What winning each pair is worth, positive; 1 each by default.
+        margin, penalty, scales
+            See the class.
+        statistic : str
+            A name for what is maximised.
+
+        Examples
+        --------
+        >>> problem = RankingProblem.from_preferences([[0.0], [1.0]], [(1, 0)])
+        >>> problem.evaluate([2.0])
+        1.0
+        """
+        rows = read_rows(X)
+        checked, worth = read_pairs(pairs, weights, rows.shape[0])
+        return cls(
+            rows,
+            read_scales(scales, rows),
+            read_margin(margin),
+            read_penalty(penalty),
+            statistic,
+            None,
+            None,
+            np.empty(0),
+            np.zeros(1, dtype=np.int64),
+            checked,
+            worth,
+        )
+
+    @classmethod
+    def multipartite(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        by_difference: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Ordinal labels: every item above every item of a lower label.
+
+        Each pair is worth 1, or the difference of its labels with ``by_difference=True``. Options as in
+        `from_preferences`.
+
+        >>> RankingProblem.multipartite([[0.0], [1.0], [2.0]], [0, 1, 2]).trivial_bound
+        3.0
+        """
+        pairs, weights = multipartite_pairs(y, qid=qid, by_difference=by_difference)
+        name = "label differences" if by_difference else "ordered pairs"
+        return cls.from_preferences(X, pairs, weights, statistic=name, **options)
+
+    @classmethod
+    def kendall(cls, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, **options: Any) -> Self:
+        """Continuous y: the number of concordant pairs, as in Kendall's tau (maximum rank correlation).
+
+        With P pairs of different y and no ties in the scores, tau is ``2 * value / P - 1``. Options as in
+        `from_preferences`.
+
+        >>> RankingProblem.kendall([[0.0], [1.0], [2.0]], [0.1, 0.5, 0.3]).evaluate([1.0])
+        2.0
+        """
+        return cls.from_preferences(X, kendall_pairs(y, qid=qid), statistic="concordant pairs", **options)
+
+    # -- shape --------------------------------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def scaled(self) -> Matrix:
+        """The features divided by their scales: exact, since the scales are powers of two."""
+        if is_sparse(self.X):
+            return sp.csr_matrix(self.X @ sp.diags(1.0 / self.scales))
+        return np.asarray(self.X / self.scales)
+
+    @cached_property
+    def queries(self) -> list[Query]:
+        """Of each query: its positive rows, its negative rows, its position weights."""
+        return list(self._iter_queries())
+
+    def _iter_queries(self) -> Iterator[Query]:
+        if self.labels is None or self.qid is None:
+            return
+        order = np.argsort(self.qid, kind="stable")
+        ends = np.searchsorted(self.qid[order], np.arange(len(self.weight_start)))
+        for q, (first, last) in enumerate(itertools.pairwise(ends)):
+            rows = order[first:last]
+            upper = rows[self.labels[rows] == 1]
+            lower = rows[self.labels[rows] == 0]
+            yield upper, lower, self.weights[self.weight_start[q] : self.weight_start[q + 1]]
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs that matter."""
+        if self.pairs is not None:
+            return len(self.pairs)
+        return sum(len(upper) * len(lower) for upper, lower, weights in self.queries if len(weights))
+
+    # -- values -------------------------------------------------------------------------------
+
+    def scale(self, coef: ArrayLike) -> Floats:
+        """Coefficients of the scaled features from those of the original ones, largest one 1."""
+        scaled = np.asarray(coef, dtype=np.float64) * self.scales
+        largest = np.abs(scaled).max(initial=0.0)
+        return scaled if largest == 0 else scaled / largest
+
+    def unscale(self, scaled_coef: ArrayLike) -> Floats:
+        """Coefficients of the original features from those of the scaled ones."""
+        return np.asarray(np.asarray(scaled_coef, dtype=np.float64) / self.scales)
+
+    def evaluate(self, coef: ArrayLike) -> float:
+        """Value of coefficients of the original features; their length does not matter.
+
+        Scores are compared in floats where the rounding error cannot matter and in whole numbers where it
+        can, so the result is the exact value rounded once.
+        """
+        return math.fsum(self._terms(coef, exact=False))
+
+    def evaluate_exact(self, coef: ArrayLike) -> Fraction:
+        """The same value in rational arithmetic throughout."""
+        return sum(map(Fraction, self._terms(coef, exact=True)), start=Fraction(0))
+
+    def _terms(self, coef: ArrayLike, *, exact: bool) -> list[float]:
+        """Summands of the value: one weight for each positive or won pair, one penalty per coefficient."""
+        scaled = self._read_coef(coef)
+        priced = [-self.penalty] * int(np.count_nonzero(scaled)) if self.penalty else []
+        if self.pairs is not None and self.pair_weight is not None:
+            won = counting.won_pairs(self.scaled, scaled, self.margin, self.pairs, exact=exact)
+            return [*self.pair_weight[won].tolist(), *priced]
+        counts = counting.lost_counts(self.scaled, scaled, self.margin, self.queries, exact=exact)
+        terms = [
+            weights[np.arange(len(c)) + c] for c, (_, _, weights) in zip(counts, self.queries, strict=True)
+        ]
+        return [*np.concatenate(terms).tolist(), *priced]
+
+    def _read_coef(self, coef: ArrayLike) -> Floats:
+        values = np.asarray(coef, dtype=np.float64)
+        if values.shape != (self.n_features,) or not np.isfinite(values).all():
+            raise ValueError(
+                f"coef must be {self.n_features} finite numbers, one for each feature, not {values.shape}."
+            )
+        return values * self.scales
+
+    @property
+    def floor(self) -> float:
+        """Value of no coefficients at all: every pair lost, nothing paid."""
+        return self.evaluate(np.zeros(self.n_features))
+
+    @cached_property
+    def trivial_bound(self) -> float:
+        """No answer is better than all positives first (or all pairs won) at one coefficient's price."""
+        if self.pair_weight is not None:
+            best = math.fsum([*self.pair_weight.tolist(), -self.penalty])
+        else:
+            top = [weights[: len(upper)] for upper, _, weights in self.queries]
+            best = math.fsum([*np.concatenate(top).tolist(), -self.penalty])
+        return max(best, self.floor)
+
+    # -- hand-over ----------------------------------------------------------------------------
+
+    def arrays(self, columns: ArrayLike | None = None) -> PairArrays:
+        """The problem over its pairs, restricted to some columns when asked."""
+        kept = slice(None) if columns is None else np.asarray(columns, dtype=np.int64)
+        rows: Any = self.scaled
+        rows = rows[:, kept]
+        rows = np.asarray(rows.toarray() if is_sparse(rows) else rows)
+        if self.pairs is not None and self.pair_weight is not None:
+            return preference_arrays(rows, self.pairs, self.pair_weight, self.margin)
+        return class_arrays(rows, self.queries, self.weights, self.weight_start, self.margin)
+
+    def restricted(self, columns: ArrayLike) -> Self:
+        """The same problem on some columns only, without a price on coefficients."""
+        kept = np.asarray(columns, dtype=np.int64)
+        rows: Any = self.X
+        return replace(self, X=rows[:, kept], scales=self.scales[kept], penalty=0.0)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of everything the optimum depends on: data, statistic, feasible set."""
+        digest = hashlib.sha256(b"toprank ranking problem 1")
+        digest.update(repr((self.X.shape, float(self.margin), float(self.penalty))).encode())
+        data: Any = self.X
+        entries = [data]
+        if is_sparse(data):
+            entries = [data.indptr.astype(np.int64), data.indices.astype(np.int64), data.data]
+        optional = [self.labels, self.qid, self.pairs, self.pair_weight]
+        for array in [*entries, self.scales, self.weights, self.weight_start, *optional]:
+            digest.update(b"-" if array is None else _bytes(array))
+        return digest.hexdigest()
+
+
+def _bytes(array: NDArray[Any]) -> bytes:
+    """Shape, type and little-endian content; minus zero counts as zero."""
+    plain = np.ascontiguousarray(array)
+    if plain.dtype.kind == "f":
+        plain = plain + 0.0
+    return (
+        repr((plain.shape, plain.dtype.kind)).encode() + plain.astype(plain.dtype.newbyteorder("<")).tobytes()
+    )

@@ -1,0 +1,398 @@
+"""The exact search: find the best linear ranker and prove that there is no better one.
+
+The order of work: the perfect order, where one linear program attains it; good answers by local search; then
+a branch and bound over directions, chosen by the number of features, in short chunks on several threads.
+Between chunks the clock, the callback and Ctrl-C are served and the local search goes on. With a price on
+non-zero coefficients the supports are branched on as well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.control import Progress, Run, Status
+from toprank.exact.certificate import Certificate
+from toprank.exact.checkpoint import Checkpoint
+from toprank.exact.incumbents import LocalSearch, default_lines, lines_per_look, local_search
+from toprank.exact.methods import (
+    Method,
+    MethodName,
+    attainable_bound,
+    choose,
+    make_method,
+    proof_part,
+    resume_method,
+    won_arrays,
+)
+from toprank.exact.pairs import PairArrays
+from toprank.exact.perfect import perfect_order
+from toprank.exact.problem import RankingProblem
+from toprank.exact.supports import Support, SupportTree
+
+__all__ = ["compile_kernels", "search"]
+
+Floats = NDArray[np.float64]
+CHUNK_SECONDS = 0.1
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
+MOST_ENTRIES = 12_000_000
+"""Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
+IMPROVEMENT = 1e-10
+"""Relative size of the smallest improvement that is looked for."""
+LONGEST_HISTORY = 1000
+
+
+def search(
+    problem: RankingProblem,
+    run: Run,
+    *,
+    starts: Sequence[ArrayLike] = (),
+    n_jobs: int = 1,
+    method: MethodName = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    keep_proof: bool = False,
+) -> Certificate:
+    """Maximise a ranking problem over all linear scores, with a bound on what any of them can reach.
+
+    Parameters
+    ----------
+    problem : RankingProblem
+    run : Run
+        Clock, callback, stop button, random numbers.
+    starts : sequence of array-likes
+        Coefficients of the original features to begin from.
+    n_jobs : int
+        Threads; -1 for one per processor.
+    method : {"auto", "sweep", "cells"}
+        How to search: boxes of directions with one coordinate swept (few features, long lists), or cells
+        between hyperplanes with packed infeasible subsystems (more features).
+    checkpoint : path, optional
+        Where to leave the state of an unfinished search. When the file is there already the search goes on
+        from it; when the search is finished the file is removed.
+    keep_proof : bool
+        Whether the certificate should carry the partition that was searched, for `verify` to replay.
+
+    Examples
+    --------
+    >>> problem = RankingProblem.from_labels([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0]], [0, 1, 0], "dcg")
+    >>> with Run(rng=0) as run:
+    ...     search(problem, run).summary()
+    'dcg 1: proved optimal'
+    """
+    if method not in get_args(MethodName):
+        raise ValueError(f"method={method!r} must be one of {', '.join(get_args(MethodName))}.")
+    if n_jobs != -1 and n_jobs < 1:
+        raise ValueError(f"n_jobs={n_jobs} must be at least 1, or -1 for one thread per processor.")
+    threads = len(os.sched_getaffinity(0)) if n_jobs == -1 else n_jobs
+    path = None if checkpoint is None else Path(checkpoint)
+    return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
+
+
+@cache
+def compile_kernels(method: str) -> None:
+    """Have the kernels of a method compiled, or read from disk: it solves toy problems, once a process."""
+    X = np.random.default_rng(0).normal(size=(16, 3))
+    for d in (2, 3):
+        problem = RankingProblem.from_labels(X[:, :d], np.arange(16) % 3 == 0, "dcg")
+        search(problem, Run(rng=0), method=method)  # type: ignore[arg-type]
+
+
+class _Search:
+    """One search: the incumbent, the bound, their history, and what is still open."""
+
+    def __init__(
+        self,
+        problem: RankingProblem,
+        run: Run,
+        n_jobs: int,
+        method: MethodName,
+        path: Path | None,
+        keep_proof: bool,
+    ) -> None:
+        self.problem, self.run, self.n_jobs = problem, run, n_jobs
+        self.method, self.path, self.keep_proof = method, path, keep_proof
+        self.coef = np.zeros(problem.n_features)
+        self.value = problem.floor
+        self.bound = problem.trivial_bound
+        self.nodes = self.spent = 0
+        self.used = "trivial bound"
+        self.history: list[tuple[float, float, float]] = []
+        self.seconds_before = 0.0
+        self.free = problem.restricted(np.arange(problem.n_features)) if problem.penalty else problem
+        self.climber: LocalSearch | None = None
+        self.seconds_climbing = 0.0
+        self.tree = SupportTree(problem.n_features, problem.penalty, self.bound)
+        self.whole: PairArrays | None = None
+        self.resumed: Checkpoint | None = None
+        self.last_saved = run.seconds
+        self.proofs: list[dict[str, Any]] = []
+
+    # -- the incumbent and the bound ----------------------------------------------------------
+
+    def offer(self, coef: ArrayLike) -> bool:
+        """Take coefficients of the original features if they are better."""
+        values = np.asarray(coef, dtype=np.float64)
+        value = self.problem.evaluate(values)
+        better = value > self.value
+        if better:
+            self.coef, self.value = values, value
+            self.bound = max(self.bound, value)
+        return better
+
+    def lower(self, bound: float) -> None:
+        """Take a better bound."""
+        self.bound = max(self.value, min(self.bound, bound))
+
+    @property
+    def target(self) -> float:
+        """What an answer must reach to count as better than the incumbent."""
+        return self.value + IMPROVEMENT * max(1.0, abs(self.value))
+
+    @property
+    def seconds(self) -> float:
+        """Of this run and, after a resumption, those before."""
+        return self.seconds_before + self.run.seconds
+
+    def report(self, phase: str) -> bool:
+        """Tell the callback; False means stop."""
+        self.note()
+        return self.run.report(Progress(self.value, self.bound, iterations=self.nodes, phase=phase))
+
+    def note(self) -> None:
+        """Remember value and bound; a long history is thinned."""
+        if not self.history or self.history[-1][1:] != (self.value, self.bound):
+            self.history.append((self.seconds, self.value, self.bound))
+        if len(self.history) > LONGEST_HISTORY:
+            self.history[1:-1:2] = []
+
+    def arrays(self, columns: NDArray[np.int64]) -> PairArrays:
+        """The pairs on some columns; those on all of them are made once."""
+        if len(columns) < self.problem.n_features:
+            return self.problem.arrays(columns)
+        if self.whole is None:
+            self.whole = self.problem.arrays()
+        return self.whole
+
+    # -- the phases ---------------------------------------------------------------------------
+
+    def solve(self, starts: Sequence[ArrayLike]) -> Certificate:
+        """All phases until proved or stopped."""
+        self._resume()
+        self.note()
+        within_reach = self.problem.n_pairs * self.problem.n_features <= MOST_ENTRIES
+        proved = within_reach and self._look_first()
+        proved = proved or self._climb(starts, within_reach) or (within_reach and self._prove())
+        if proved:
+            self.lower(max(self.tree.settled, self.target))
+            self.note()
+            self._remove_checkpoint()
+        if within_reach:
+            self._widen()
+        return self._certificate(proved)
+
+    def _widen(self) -> None:
+        """The answer in the middle of its cell: the same pairs won by the widest margin.
+
+        This depends on the pairs won and not on how they were found.
+        """
+        columns = np.flatnonzero(self.coef)
+        if not len(columns):
+            return
+        won = won_arrays(self.arrays(columns), self.problem.scale(self.coef)[columns])
+        w = None if won is None else perfect_order(won)
+        if w is not None:
+            wider = self._placed(w / self.problem.scales[columns], columns)
+            if self.problem.evaluate(wider) >= self.value:
+                self.coef, self.value = wider, self.problem.evaluate(wider)
+
+    def _certificate(self, proved: bool) -> Certificate:
+        return Certificate.of(
+            self.problem,
+            self.coef,
+            bound=self.bound,
+            status=Status.OPTIMAL if proved else self.run.stopped_by or Status.FINISHED,
+            seconds=self.seconds,
+            nodes=self.nodes,
+            method=self.used,
+            history=tuple(self.history),
+            proof={"parts": self.proofs} if self.proofs and proved else None,
+        )
+
+    def _look_first(self) -> bool:
+        """What a glance tells: pairs that cannot be won, and whether all the others can be at once."""
+        arrays = self.arrays(np.arange(self.problem.n_features))
+        # Any coefficient has its price, and none at all wins nothing.
+        self.lower(max(self.problem.floor, attainable_bound(arrays) - self.problem.penalty))
+        # One or two features are swept as quickly as the program is solved.
+        if self.value < self.bound and self.resumed is None and self.problem.n_features > 2:
+            w = perfect_order(arrays)
+            if w is not None:
+                self.offer(self.problem.unscale(w))
+                self.used = "perfect order"
+        self.report("looking for the perfect order")
+        return self.value >= self.bound
+
+    def _climb(self, starts: Sequence[ArrayLike], within_reach: bool) -> bool:
+        """Good answers by local search: as many as `DirectRanker` would look at, in half the time at most."""
+        begin = self.run.seconds
+        begins = [self.problem.scale(start) for start in starts] or [np.ones(self.problem.n_features)]
+        lines = default_lines(self.problem)
+        if within_reach:
+            # With few features the proof itself is quicker than a thorough climb, which can follow later.
+            lines = min(lines, 5 ** min(self.problem.n_features - 1, 10))
+        if self.resumed is not None:
+            lines, begins = 1, [self.problem.scale(self.coef)]
+        part = self.run.part(0.5 if within_reach else 1.0, silent=True)
+        self.climber = local_search(self.free, begins, part, max_iter=lines)
+        dense = self.problem.unscale(self.climber.best.coef)
+        self.offer(dense)
+        for start in starts:
+            self.offer(start)
+        if self.problem.penalty and self.resumed is None:
+            self._thin_out(dense)
+        self.seconds_climbing += self.run.seconds - begin
+        self.report("climbing")
+        return self.value >= self.bound
+
+    def _thin_out(self, coef: Floats) -> None:
+        """Where coefficients have a price: leave out one after the other, the least missed first."""
+        while np.count_nonzero(coef) > 1 and not self.run.should_stop():
+            columns = np.flatnonzero(coef)
+            thinner = [self._climb_within(coef, np.delete(columns, place)) for place in range(len(columns))]
+            coef = max(thinner, key=self.free.evaluate)
+
+    def _climb_within(self, coef: Floats, columns: NDArray[np.int64]) -> Floats:
+        """A short climb on some columns."""
+        part = self.problem.restricted(columns)
+        begin = part.scale(coef[columns])
+        found = local_search(part, [begin], self.run.part(0.05, silent=True), n_restarts=1, max_iter=150)
+        placed = self._placed(part.unscale(found.best.coef), columns)
+        self.offer(placed)
+        return placed
+
+    def _climb_on(self) -> None:
+        """Go on climbing: half of the time up to what `DirectRanker` would do, then ever less of it."""
+        if self.climber is None or self.problem.penalty:
+            return  # with a price the supports' own searches find what there is
+        begin = self.run.seconds
+        share = 0.5 if self.climber.lines < default_lines(self.problem) else 1 / (10 + begin)
+        if self.seconds_climbing <= share * begin:
+            self.climber.work(lines_per_look(self.problem))
+            self.offer(self.problem.unscale(self.climber.best.coef))
+            self.seconds_climbing += self.run.seconds - begin
+
+    # -- the proof ----------------------------------------------------------------------------
+
+    def _prove(self) -> bool:
+        """Branch and bound over directions, one support after another where coefficients have a price."""
+        while True:
+            self.tree.drop(self.target)
+            if not self.tree.waiting:
+                return True
+            # A search taken up again goes on with the support it was at, which stands last.
+            support = self.tree.pop() if self.resumed is None else self.tree.waiting.pop()
+            method = self._make(support)
+            if not self._search(method, support):
+                self._save(method, support)
+                return False
+            self._close(method, support)
+
+    def _close(self, method: Method, support: Support) -> None:
+        """Book a searched support; its subsets follow where they could be worth it."""
+        best = method.bound - support.price(self.problem.penalty)
+        if best <= self.target + 1e-12 * abs(self.target):
+            self.tree.settled = max(self.tree.settled, best)
+        else:
+            self.tree.branch(support, method.bound)
+        self.spent = self.nodes
+        if self.keep_proof:
+            self.proofs.append(proof_part(self.used, method, support.columns))
+
+    def _search(self, method: Method, support: Support) -> bool:
+        """Search coefficients on some columns; their statistic minus the price is what counts."""
+        price = support.price(self.problem.penalty)
+        while not method.done:
+            method.advance(min(CHUNK_SECONDS, self.run.remaining()), self.target + price)
+            self._take(method, support.columns)
+            self.nodes = self.spent + method.nodes
+            self._climb_on()
+            self.lower(max(method.bound - price, self.tree.bound, self.tree.settled))
+            if not self.report(self.used) and not method.done:
+                return False
+            if self.run.seconds - self.last_saved > SECONDS_BETWEEN_CHECKPOINTS:
+                self._save(method, support)
+        self._take(method, support.columns)
+        return method.unresolved < self.target + price
+
+    def _take(self, method: Method, columns: NDArray[np.int64]) -> None:
+        """The candidates of a method, which is emptied of them."""
+        found, method.candidates = method.candidates, []
+        for w in found:
+            coef = self._placed(w / self.problem.scales[columns], columns)
+            if self.offer(coef) and self.climber is not None:
+                self.climber.start(self.problem.scale(coef))
+
+    def _make(self, support: Support) -> Method:
+        arrays = self.arrays(support.columns)
+        if self.resumed is not None:
+            saved, self.resumed = self.resumed, None
+            self.used = str(saved.facts["method"])
+            return resume_method(self.used, arrays, saved.arrays, self.n_jobs)
+        self.used = choose(self.method, len(support.columns))
+        price = support.price(self.problem.penalty)
+        direction = self.problem.scale(self.coef)[support.columns]
+        return make_method(
+            self.used,
+            arrays,
+            target=self.target + price,
+            direction=direction if direction.any() else None,
+            n_jobs=self.n_jobs,
+            keep_log=self.keep_proof,
+        )
+
+    def _placed(self, coef: Floats, columns: NDArray[np.int64]) -> Floats:
+        """Coefficients of the original features from those of some columns."""
+        whole = np.zeros(self.problem.n_features)
+        whole[columns] = coef
+        return whole
+
+    # -- stopping today, going on tomorrow ----------------------------------------------------
+
+    def _save(self, method: Method, support: Support) -> None:
+        """Leave the state of the search in the checkpoint file."""
+        self.last_saved = self.run.seconds
+        if self.path is None:
+            return
+        facts = {
+            "coef": self.coef.tolist(),
+            "bound": self.bound,
+            "spent": self.spent,
+            "seconds": self.seconds,
+            "history": self.history,
+            "method": self.used,
+            "supports": self.tree.to_plain(support),
+        }
+        Checkpoint(self.problem.fingerprint(), facts, method.checkpoint()).save(self.path)
+
+    def _resume(self) -> None:
+        """Take over the state left in the checkpoint file, if there is one."""
+        if self.path is None or not self.path.exists():
+            return
+        self.resumed = Checkpoint.load(self.path, self.problem.fingerprint())
+        facts = self.resumed.facts
+        self.offer(np.array(facts["coef"], dtype=np.float64))
+        self.bound = max(self.value, float(facts["bound"]))
+        self.spent = self.nodes = int(facts["spent"])
+        self.seconds_before = float(facts["seconds"])
+        self.history = [(float(s), float(v), float(b)) for s, v, b in facts["history"]]
+        self.tree.restore(facts["supports"])
+
+    def _remove_checkpoint(self) -> None:
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)

@@ -1,0 +1,70 @@
+"""Position weights of every query from a statistic or from plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.statistics import LinearRankStatistic, get
+
+__all__ = ["position_weights"]
+
+Floats = NDArray[np.float64]
+
+
+def position_weights(
+    statistic: str | LinearRankStatistic | Floats | Any,
+    labels: NDArray[np.int8],
+    qid: NDArray[np.int64],
+    queries: Literal["sum", "mean"],
+) -> tuple[Floats, NDArray[np.int64], str]:
+    """Weights of all queries end to end, where each begins, and the statistic's name.
+
+    A query with one class only gets no weights: it cannot be ranked rightly or wrongly.
+    """
+    if queries not in ("sum", "mean"):
+        raise ValueError(f'queries must be "sum" or "mean", got {queries!r}.')
+    sizes = np.bincount(qid)
+    n_pos = np.bincount(qid, weights=labels).astype(np.int64)
+    mixed = (n_pos > 0) & (n_pos < sizes)
+    source = _source(statistic, int(sizes.max()))
+    parts = [
+        _checked(source(int(n), int(m)), int(n)) if both else np.empty(0)
+        for n, m, both in zip(sizes, n_pos, mixed, strict=True)
+    ]
+    start = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
+    weights = np.concatenate(parts)
+    if queries == "mean":
+        weights = weights / np.count_nonzero(mixed)
+    name = "position weights" if isinstance(statistic, np.ndarray | list | tuple) else str(statistic)
+    return weights, start, name
+
+
+def _source(statistic: Any, longest: int) -> Any:
+    """A function (n, n_pos) -> weights."""
+    if isinstance(statistic, np.ndarray | list | tuple):
+        given = np.asarray(statistic, dtype=np.float64)
+        if given.ndim != 1 or len(given) < longest:
+            raise ValueError(
+                f"statistic: {longest} position weights are needed, got an array of shape {given.shape}."
+            )
+        return lambda n, n_pos: given[:n]
+    found = get(statistic) if isinstance(statistic, str) else statistic
+    if not isinstance(found, LinearRankStatistic):
+        raise ValueError(
+            f"statistic {str(found)!r} is not a linear rank statistic (a sum of position weights):"
+            " it cannot be maximised directly;"
+            ' "dcg", "auc", "ndcg@10" and "precision@10" are.'
+        )
+    return found.weights
+
+
+def _checked(weights: Floats, n: int) -> Floats:
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (n,) or not np.isfinite(values).all():
+        raise ValueError(f"statistic: a list of {n} items needs {n} finite position weights.")
+    if (np.diff(values) > 0).any():
+        raise ValueError("statistic: position weights must never increase, best position first.")
+    return values

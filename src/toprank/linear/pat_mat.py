@@ -1,0 +1,252 @@
+"""`PatMat` and `Grill`: the relatives of Accuracy at the Top with other thresholds."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.base import LinearRanker, RankingData
+from toprank.control import Callback, Outcome, Progress, Run, Status, relative_gap
+from toprank.convex.quantile import local_minimum
+from toprank.linear.at_top_items import dense_rows, gather, items_of_points, prices_of_labels
+from toprank.linear.parameters import check_choice, check_penalty_weight
+from toprank.losses.pat_mat import PatMatLoss
+
+__all__ = ["Grill", "PatMat"]
+
+Floats = NDArray[np.float64]
+SMOOTH = ("squared_hinge", "logistic")
+
+
+class _Weighted(LinearRanker):
+    """A linear ranker that takes sample weights."""
+
+    n_iter_: int
+
+    def fit(  # type: ignore[override]
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn to rank.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two different labels; the larger marks the items that belong at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two rows.
+        """
+        return self._fit_clean(X, y, sample_weight=sample_weight)
+
+
+def _weights(data: RankingData) -> Floats:
+    """The weight of each row; both classes must have some."""
+    weight = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
+    if not all(weight[data.y == label].sum() > 0 for label in (0, 1)):
+        raise ValueError(
+            "sample_weight leaves one class only; both classes need rows with a positive weight."
+        )
+    return weight
+
+
+def _check_share(tau: Any) -> None:
+    if not 0.0 < tau < 1.0:
+        raise ValueError(f"tau={tau} must be strictly between 0 and 1: it is the share of the top.")
+
+
+class PatMat(_Weighted):
+    """Lifts relevant items above a smooth stand-in for the top quantile of all scores: a convex problem.
+
+    Minimises ``1/2 |w|^2 + C mean_i loss(t - w.x_i)`` over the positives i, where t solves ``mean_j
+    loss(scale (w.x_j - t)) = tau`` over all rows j: Pat&Mat of Adam, Mácha, Šmídl and Pevný, "General
+    framework for binary classification on top samples"; over the negatives j only, Pat&Mat-NP. Unlike
+    `AccuracyAtTop` it has one optimum, found with a bound, at the price of a threshold above the true
+    quantile.
+
+    Parameters
+    ----------
+    tau : float, strictly between 0 and 1
+        Share of the list that is its top (of the negatives that may be in it, with `negatives_only`).
+    C : float
+        Weight of the loss.
+    loss : {"squared_hinge", "logistic"}
+    scale : float
+        How sharply items above the threshold are counted.
+    negatives_only : bool
+        Whether the threshold is that of the negatives.
+    tol : float
+        Relative gap between value and bound.
+    max_iter : int
+        Most quasi-Newton iterations.
+    time_limit, callback, verbose
+        As for every ranker.
+
+    Examples
+    --------
+    >>> ranker = PatMat(0.5, C=10.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> ranker.rank([[0.0], [1.0], [2.0], [3.0]]), ranker.outcome_.gap < 1e-5
+    (array([3, 2, 1, 0]), True)
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.05,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        scale: float = 1.0,
+        negatives_only: bool = False,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tau = tau
+        self.C = C
+        self.loss = loss
+        self.scale = scale
+        self.negatives_only = negatives_only
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.callback = callback
+        self.verbose = verbose
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        from scipy.optimize import minimize
+
+        _check_share(self.tau)
+        check_choice("loss", self.loss, SMOOTH)
+        if not self.scale > 0:
+            raise ValueError(f"scale={self.scale} must be positive.")
+        search = _Search(
+            data,
+            _weights(data),
+            check_penalty_weight(self.C),
+            PatMatLoss(self.tau, self.loss, self.scale, self.negatives_only),
+            self.tol,
+            run,
+        )
+        options: Any = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": 0.0}
+        start = np.zeros(data.X.shape[1])
+        found = minimize(search, start, jac=True, method="L-BFGS-B", callback=search.look, options=options)
+        self.coef_ = search.best
+        self.n_iter_ = max(1, int(found.nit))
+        ended = Status.ITERATION_LIMIT if found.nit >= self.max_iter else Status.FINISHED
+        status = Status.OPTIMAL if search.gap <= self.tol else run.stopped_by or ended
+        return Outcome(search.value, search.bound, status, run.seconds, self.n_iter_)
+
+
+class _Search:
+    """The objective for a quasi-Newton method, its best point, and the bound that strong convexity gives."""
+
+    def __init__(
+        self, data: RankingData, weight: Floats, C: float, loss: PatMatLoss, tol: float, run: Run
+    ) -> None:
+        self.data, self.weight, self.C, self.loss = data, weight, C, loss
+        self.tol, self.run, self.seen = tol, run, 0
+        self.best, self.value, self.bound = np.zeros(data.X.shape[1]), np.inf, -np.inf
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.value, self.bound)
+
+    def __call__(self, coef: Floats) -> tuple[float, Floats]:
+        scores = np.asarray(self.data.X @ coef)
+        lost, slopes = self.loss.value_and_gradient(scores, self.data.y, self.weight)
+        value = 0.5 * float(coef @ coef) + self.C * lost
+        gradient = coef + self.C * np.asarray(self.data.X.T @ slopes)
+        self.bound = max(self.bound, value - 0.5 * float(gradient @ gradient))
+        if value < self.value:
+            self.best, self.value = coef.copy(), value
+        return value, gradient
+
+    def look(self, intermediate_result: Any) -> None:
+        self.seen += 1
+        going = self.run.report(Progress(self.value, self.bound, iterations=self.seen, phase="Pat&Mat"))
+        if not going or self.gap <= self.tol:
+            raise StopIteration
+
+
+class Grill(_Weighted):
+    """Relevant items above the top quantile of all scores, the others below, each class on average.
+
+    Minimises ``1/2 |w|^2 + C (mean_i (1 + q - w.x_i)_+ + mean_j (1 + w.x_j - q)_+)`` over positives i and
+    negatives j, q the true top tau-quantile of all scores: Grill, as in Adam, Mácha, Šmídl and Pevný,
+    "General framework for binary classification on top samples". It is problem (1) of `AccuracyAtTop` with
+    C / (n_+ n_-) for C, and is minimised like that by ``solver="local"``: from several starts, without a
+    bound.
+
+    Parameters
+    ----------
+    tau : float, strictly between 0 and 1
+    C : float
+        Weight of the losses.
+    n_starts : int
+        Descents from different directions.
+    tol : float
+        A descent ends when a round gains less than this, relative to the objective.
+    max_iter : int
+        Most rounds of a descent.
+    time_limit, random_state, callback, verbose
+        As for every ranker.
+
+    Examples
+    --------
+    >>> ranker = Grill(0.5, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> ranker.rank([[0.0], [1.0], [2.0], [3.0]])
+    array([3, 2, 1, 0])
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.05,
+        C: float = 1.0,
+        *,
+        n_starts: int = 5,
+        tol: float = 1e-5,
+        max_iter: int = 100,
+        time_limit: float | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tau = tau
+        self.C = C
+        self.n_starts = n_starts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        _check_share(self.tau)
+        weight = _weights(data)
+        total = float(weight[data.y == 1].sum()) * float(weight[data.y == 0].sum())
+        C = check_penalty_weight(self.C) / total
+        prices = prices_of_labels(data.y, weight, tau=self.tau, C=C, weighting="pairs")
+        rows = dense_rows(data.X)
+        kept, prices = gather(rows, prices, by_row=False)
+        points = rows[kept] - rows[kept].mean(axis=0)
+        basis = None
+        if points.shape[1] > len(points):
+            left, size, basis = np.linalg.svd(points, full_matrices=False)
+            points = left * size
+        answer = local_minimum(
+            items_of_points(points, prices),
+            run,
+            n_starts=self.n_starts,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.coef_ = answer.coef if basis is None else answer.coef @ basis
+        self.n_iter_ = max(1, answer.rounds)
+        ended = Status.ITERATION_LIMIT if answer.cut_off else Status.FINISHED
+        return Outcome(
+            answer.value, status=run.stopped_by or ended, seconds=run.seconds, iterations=self.n_iter_
+        )

@@ -1,0 +1,1 @@
+"""Convex stand-ins for rank statistics: functions of scores and labels, never of features."""

@@ -1,0 +1,98 @@
+"""Pat&Mat: relevant items against a smooth stand-in for the top quantile of all scores.
+
+The threshold t is where the mean surrogate of all items above it is tau, which makes it a convex function
+of the scores (Adam, Mácha, Šmídl and Pevný, "General framework for binary classification on top samples"):
+
+    mean over all j of  loss(scale (s_j - t)) = tau,        minimise  mean over positives i of  loss(t - s_i).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from toprank.losses.at_top import SURROGATES
+
+__all__ = ["PatMatLoss", "surrogate_quantile"]
+
+Floats = NDArray[np.float64]
+
+
+def surrogate_quantile(
+    scores: Floats, weight: Floats, *, tau: float, surrogate: str, scale: float
+) -> tuple[float, Floats]:
+    """The threshold whose mean surrogate is tau, and the share of each item in its gradient.
+
+    With the hinge losses it lies at or above the true quantile: they count an item at the threshold as one.
+
+    >>> options = {"tau": 0.5, "surrogate": "hinge", "scale": 1.0}
+    >>> level, shares = surrogate_quantile(np.array([0.0, 1.0]), np.ones(2), **options)
+    >>> round(level, 9), shares
+    (1.0, array([0., 1.]))
+    """
+    loss = SURROGATES[surrogate]
+    part = weight / weight.sum()
+
+    def excess(level: float) -> float:
+        return float(part @ loss.value(scale * (scores - level))) - tau
+
+    low, high = float(scores.min()), float(scores.max())
+    room = (high - low) + 1.0 / scale
+    while excess(low) < 0.0:
+        low -= room
+        room *= 2.0
+    while excess(high) > 0.0:
+        high += room
+        room *= 2.0
+    level = float(brentq(excess, low, high, xtol=1e-14 * max(1.0, abs(low), abs(high)), rtol=1e-15))
+    slopes = part * loss.slope(scale * (scores - level))
+    return level, slopes / slopes.sum()
+
+
+@dataclass(frozen=True)
+class PatMatLoss:
+    """The mean loss of the positives against the surrogate quantile, with its gradient.
+
+    Parameters
+    ----------
+    tau : float
+    surrogate : {"hinge", "squared_hinge", "logistic"}
+    scale : float
+        How sharply the surrogate counts items above the threshold; the framework's vartheta.
+    negatives_only : bool
+        Whether the quantile is that of the negatives (Pat&Mat-NP) instead of all items.
+
+    Examples
+    --------
+    >>> value, gradient = PatMatLoss(0.5, "hinge").value_and_gradient([0.0, 1.0], [0, 1])
+    >>> round(value, 9)
+    1.0
+    """
+
+    tau: float
+    surrogate: str = "squared_hinge"
+    scale: float = 1.0
+    negatives_only: bool = False
+
+    def value_and_gradient(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[float, Floats]:
+        """The loss and its gradient with respect to the scores."""
+        s = np.asarray(scores, dtype=np.float64)
+        positive = np.asarray(y) > 0
+        weight = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        counted = ~positive if self.negatives_only else np.ones(len(s), dtype=bool)
+        level, shares = surrogate_quantile(
+            s[counted], weight[counted], tau=self.tau, surrogate=self.surrogate, scale=self.scale
+        )
+        loss = SURROGATES[self.surrogate]
+        part = weight[positive] / weight[positive].sum()
+        z = level - s[positive]
+        slopes = part * loss.slope(z)
+        gradient = np.zeros(len(s))
+        gradient[positive] = -slopes
+        gradient[counted] += slopes.sum() * shares
+        return float(part @ loss.value(z)), gradient

@@ -1,0 +1,281 @@
+"""What every ranker must keep beyond scikit-learn's own checks, as checks that raise AssertionError.
+
+`check_ranker` runs them all; `ranker_checks` lists them, for ``pytest.mark.parametrize``. Together with
+scikit-learn's ``check_estimator`` they are the contract of `toprank.base.BaseRanker`.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+import pickle
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from toprank.base import BaseRanker
+from toprank.control import Outcome, SearchStoppedWarning, Status
+
+__all__ = ["check_ranker", "ranker_checks"]
+
+
+def ranker_checks() -> list[Callable[[BaseRanker], None]]:
+    """Return the checks that `check_ranker` runs, each a function of one unfitted ranker."""
+    return [
+        check_outcome,
+        check_parameters_unchanged,
+        check_ranking,
+        check_labels,
+        check_same_seed,
+        check_sparse_equals_dense,
+        check_queries,
+        check_copies,
+        check_composition,
+        check_callback,
+        check_time_limit,
+        check_interrupt,
+        check_bad_input,
+    ]
+
+
+def check_ranker(ranker: BaseRanker) -> None:
+    """Run a ranker, your own or one of the library's, through every check.
+
+    Parameters
+    ----------
+    ranker : BaseRanker
+        Unfitted; it is cloned, never fitted itself.
+
+    Raises
+    ------
+    AssertionError
+        Naming what the ranker does not keep.
+
+    Examples
+    --------
+    >>> from toprank import DirectRanker
+    >>> check_ranker(DirectRanker(max_iter=50, n_restarts=1))
+    """
+    for check in ranker_checks():
+        check(ranker)
+
+
+def check_outcome(ranker: BaseRanker) -> None:
+    """A fit says how it went: an `Outcome` with a status, a time and no value beyond its bound."""
+    X, y = sample()
+    fitted = seeded(ranker).fit(X, y)
+    outcome = fitted.outcome_
+    assert isinstance(outcome, Outcome), "outcome_ is no Outcome"
+    assert isinstance(outcome.status, Status), "outcome_.status is no Status"
+    assert outcome.seconds >= 0, "outcome_.seconds is negative"
+    assert not math.isnan(outcome.value), "outcome_.value is NaN"
+    assert math.isfinite(fitted.score(X, y)), "score is not finite"
+
+
+def check_parameters_unchanged(ranker: BaseRanker) -> None:
+    """Fitting changes no parameter: those of a clone are the same before and after."""
+    X, y = sample()
+    candidate = seeded(ranker)
+    before = {name: repr(value) for name, value in candidate.get_params().items()}
+    candidate.fit(X, y)
+    after = {name: repr(value) for name, value in candidate.get_params().items()}
+    assert before == after, f"fit changed parameters: {before} became {after}"
+
+
+def check_ranking(ranker: BaseRanker) -> None:
+    """The order of `rank` is that of the decision function; `predict` cuts it at zero."""
+    X, y = sample()
+    fitted = seeded(ranker).fit(X, y)
+    scores, ranked = fitted.decision_function(X), fitted.rank(X)
+    assert sorted(ranked.tolist()) == list(range(len(X))), "rank is no permutation of the rows"
+    assert (np.diff(scores[ranked]) <= 0).all(), "rank is not the order of decision_function"
+    if callable(getattr(fitted, "top", None)):
+        assert fitted.top(X, 3).tolist() == ranked[:3].tolist(), "top(X, 3) is not the head of rank(X)"
+        raises(ValueError, fitted.top, X, len(X) + 1)
+    assert ((fitted.predict(X) == fitted.classes_[1]) == (scores > 0)).all(), "predict does not cut at zero"
+    subset = np.array([5, 3, 8, 1])
+    assert np.allclose(fitted.decision_function(X[subset]), scores[subset]), "scores depend on the company"
+
+
+def check_labels(ranker: BaseRanker) -> None:
+    """The larger label belongs at the top, whatever the two labels are."""
+    X, y = sample()
+    plain = seeded(ranker).fit(X, y).rank(X)
+    for labels in (np.array(["no", "yes"])[y], np.where(y == 1, 7.0, -2.0), y.astype(bool)):
+        fitted = seeded(ranker).fit(X, labels)
+        assert fitted.rank(X).tolist() == plain.tolist(), f"labels {np.unique(labels)} change the order"
+        assert set(fitted.predict(X)) <= set(fitted.classes_.tolist()), "predict invents labels"
+
+
+def check_same_seed(ranker: BaseRanker) -> None:
+    """The same seed gives the same scores, unless the clock stopped the fit."""
+    X, y = sample()
+    first, second = seeded(ranker).fit(X, y), seeded(ranker).fit(X, y)
+    if first.outcome_.status.finished and second.outcome_.status.finished:
+        same = np.array_equal(first.decision_function(X), second.decision_function(X))
+        assert same, "the same random_state gave two different rankers"
+
+
+def check_sparse_equals_dense(ranker: BaseRanker) -> None:
+    """Sparse rows are accepted, and a fitted ranker scores them like dense ones."""
+    X, y = sample()
+    X = np.where(np.abs(X) > 0.4, X, 0.0)
+    fitted = seeded(ranker).fit(X, y)
+    sparse: Any = sp.csr_matrix(X)
+    scores = fitted.decision_function(sparse)
+    assert np.allclose(scores, fitted.decision_function(X)), "sparse rows are scored differently"
+    assert np.isfinite(seeded(ranker).fit(sparse, y).decision_function(X)).all()
+
+
+def check_queries(ranker: BaseRanker) -> None:
+    """Queries come in any order and by any name."""
+    X, y = sample()
+    if "qid" not in inspect.signature(ranker.fit).parameters:
+        return
+    qid = np.array(["b", "a", "c"])[np.arange(len(y)) % 3]
+    fitted = seeded(ranker).fit(X, y, qid=qid)
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert math.isfinite(fitted.score(X, y, qid=qid)), "score with qid is not finite"
+    raises(ValueError, seeded(ranker).fit, X, y, qid=qid[:-1])
+
+
+def check_copies(ranker: BaseRanker) -> None:
+    """A fitted ranker pickles and copies: it keeps no solver, thread or open file."""
+    X, y = sample()
+    fitted = seeded(ranker).fit(X, y)
+    scores = fitted.decision_function(X)
+    for twin in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert np.array_equal(twin.decision_function(X), scores), "a copy scores differently"
+    assert not hasattr(clone(fitted), "outcome_"), "a clone is fitted"
+
+
+def check_composition(ranker: BaseRanker) -> None:
+    """It works in a pipeline, in cross validation and in a grid search."""
+    X, y = sample()
+    pipeline = make_pipeline(StandardScaler(), seeded(ranker))
+    assert np.isfinite(cross_val_score(pipeline, X, y, cv=2, error_score="raise")).all()
+    grid = {"standardscaler__with_mean": [True, False]}
+    found = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, y)
+    assert math.isfinite(found.best_score_)
+
+
+def check_callback(ranker: BaseRanker) -> None:
+    """The callback hears of progress and can stop the fit; the best so far is kept, with a warning."""
+    if "callback" not in ranker.get_params(deep=False):
+        return
+    X, y = sample()
+    heard: list[Any] = []
+
+    def stop(progress: Any) -> bool:
+        heard.append(progress)
+        return False
+
+    fitted = seeded(ranker).set_params(callback=stop)
+    with stopping():
+        fitted.fit(X, y)
+    assert np.isfinite(fitted.decision_function(X)).all()
+    if heard:
+        assert len(heard) <= 2, "the fit went on after the callback said stop"
+        assert math.isfinite(heard[0].seconds), "progress without a time"
+        ended = fitted.outcome_.status
+        assert ended is Status.STOPPED or ended.finished, f"stopped by the callback, status {ended}"
+
+
+def check_time_limit(ranker: BaseRanker) -> None:
+    """A time limit is kept within a second (on data of this size), and something usable comes back."""
+    if "time_limit" not in ranker.get_params(deep=False):
+        return
+    X, y = sample(n=400, d=8)
+    seeded(ranker).fit(*sample(n=40, d=8))  # compiled by now: the limit is about the fit
+    limited = seeded(ranker).set_params(time_limit=0.3)
+    begin = time.perf_counter()
+    with stopping():
+        limited.fit(X, y)
+    assert time.perf_counter() - begin < 2.0, "a time limit of 0.3 s was not kept"
+    assert np.isfinite(limited.decision_function(X)).all()
+
+
+def check_interrupt(ranker: BaseRanker) -> None:
+    """Ctrl-C ends the fit with the best so far, not with an exception, and the handler is put back."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if "callback" not in ranker.get_params(deep=False) or not in_main_thread:
+        return
+    X, y = sample()
+    before = signal.getsignal(signal.SIGINT)
+    heard: list[Any] = []
+
+    def press(progress: Any) -> None:
+        heard.append(progress)
+        if len(heard) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    fitted = seeded(ranker).set_params(callback=press)
+    try:
+        with stopping():
+            fitted.fit(X, y)
+    except KeyboardInterrupt:
+        raise AssertionError("Ctrl-C came through as an exception; the best so far is lost") from None
+    assert signal.getsignal(signal.SIGINT) is before, "the Ctrl-C handler was not put back"
+    assert np.isfinite(fitted.decision_function(X)).all()
+    if heard:
+        ended = fitted.outcome_.status
+        assert ended is Status.INTERRUPTED or ended.finished, f"interrupted, but the status is {ended}"
+
+
+def check_bad_input(ranker: BaseRanker) -> None:
+    """One class, NaN, no rows and three labels are ValueErrors."""
+    X, y = sample()
+    broken = X.copy()
+    broken[0, 0] = np.nan
+    for rows, labels in ((X, np.ones_like(y)), (broken, y), (X[:0], y[:0]), (X, np.arange(len(y)) % 3)):
+        raises(ValueError, seeded(ranker).fit, rows, labels)
+    raises(Exception, seeded(ranker).decision_function, X)
+
+
+# -- helpers ----------------------------------------------------------------------------------
+
+
+def sample(n: int = 60, d: int = 3) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Rows that are hard to rank perfectly, a third of them positive."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    noisy = X[:, 0] - 0.5 * X[:, 1] + rng.normal(size=n)
+    return X, (noisy > np.quantile(noisy, 2 / 3)).astype(np.int64)
+
+
+def seeded(ranker: BaseRanker) -> BaseRanker:
+    """A clone with a fixed seed where it takes one."""
+    candidate: BaseRanker = clone(ranker)
+    if "random_state" in candidate.get_params(deep=False):
+        candidate.set_params(random_state=0)
+    return candidate
+
+
+def raises(kind: type[BaseException], call: Callable[..., Any], *args: Any, **options: Any) -> None:
+    """Assert that a call raises."""
+    try:
+        call(*args, **options)
+    except kind:
+        return
+    raise AssertionError(f"{getattr(call, '__qualname__', call)} raised no {kind.__name__}")
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Being cut short is expected here, and says so in a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchStoppedWarning)
+        yield

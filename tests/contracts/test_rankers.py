@@ -1,0 +1,135 @@
+"""scikit-learn's checks and ours, over every public ranker."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import toprank
+from toprank.base import LinearRanker
+from toprank.control import Outcome, Status
+from toprank.testing import ranker_checks
+
+# One quick instance of every public ranker; a new ranker needs a line here.
+RANKERS = {
+    "AccuracyAtTop": lambda: toprank.AccuracyAtTop(),
+    "DirectRanker": lambda: toprank.DirectRanker(n_restarts=2),
+    "ExactRanker": lambda: toprank.ExactRanker(time_limit=10),
+    "GreedyRankRLS": lambda: toprank.GreedyRankRLS(),
+    "Grill": lambda: toprank.Grill(),
+    "InfinitePush": lambda: toprank.InfinitePush(),
+    "PNormPush": lambda: toprank.PNormPush(),
+    "PNormPushCV": lambda: toprank.PNormPushCV(),
+    "PatMat": lambda: toprank.PatMat(),
+    "PluginRanker": lambda: toprank.PluginRanker(),
+    "RankBoost": lambda: toprank.RankBoost(),
+    "RankRLS": lambda: toprank.RankRLS(),
+    "RankRLSCV": lambda: toprank.RankRLSCV(),
+    "RankSVM": lambda: toprank.RankSVM(),
+    "RankSVMCV": lambda: toprank.RankSVMCV(),
+    "RankThenRerank": lambda: toprank.RankThenRerank(),
+    "RankerCV": lambda: toprank.RankerCV(),
+    "TauFPL": lambda: toprank.TauFPL(),
+    "TopPush": lambda: toprank.TopPush(),
+    "TopPushK": lambda: toprank.TopPushK(),
+}
+
+
+def test_every_public_ranker_is_listed():
+    public = {name: getattr(toprank, name) for name in toprank.__all__}
+    rankers = [n for n, v in public.items() if inspect.isclass(v) and issubclass(v, BaseEstimator)]
+    assert sorted(rankers) == sorted(RANKERS)
+
+
+# Some of scikit-learn's toy data leave one class in the top; saying so is right.
+@pytest.mark.filterwarnings("ignore::toprank.rerank.OneClassTopWarning")
+@parametrize_with_checks([make() for make in RANKERS.values()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# On the checks' noisy data w = 0 is the optimum of some of the push family, and they say so.
+@pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning")
+@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", sorted(RANKERS))
+def test_our_checks(name, check):
+    check(RANKERS[name]())
+
+
+class Mean(LinearRanker):
+    """A ranker that breaks the contract in the ways its parameter says."""
+
+    def __init__(self, fault="", callback=None, random_state=None, time_limit=None):
+        self.fault = fault
+        self.callback = callback
+        self.random_state = random_state
+        self.time_limit = time_limit
+
+    def _fit(self, data, run):
+        from toprank.control import Progress
+
+        X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+        self.coef_ = X[data.y == 1].mean(axis=0) - X[data.y == 0].mean(axis=0)
+        if self.fault == "parameters":
+            self.random_state = 5
+        if self.fault == "random":
+            self.coef_ = np.random.default_rng().normal(size=X.shape[1])
+        if self.fault == "unpicklable":
+            self.solver_ = lambda: None
+        if self.fault == "slow":
+            import time
+
+            time.sleep(2.1)
+        run.report(Progress(0.0))
+        if self.fault == "deaf":
+            run.report(Progress(0.0), force=True)
+            run.report(Progress(0.0), force=True)
+            return Outcome(0.0, status=Status.FINISHED)
+        if self.fault == "status":
+            return Outcome(float("nan"))
+        return Outcome(0.0, status=run.stopped_by or Status.FINISHED)
+
+
+def failing(ranker):
+    failed = set()
+    for check in ranker_checks():
+        try:
+            check(ranker)
+        except Exception:
+            failed.add(check.__name__)
+    return failed
+
+
+def test_a_sound_ranker_passes():
+    assert failing(Mean()) == set()
+
+
+@pytest.mark.parametrize(
+    "fault, caught",
+    [
+        ("parameters", "check_parameters_unchanged"),
+        ("random", "check_same_seed"),
+        ("unpicklable", "check_copies"),
+        ("deaf", "check_callback"),
+        ("status", "check_outcome"),
+        ("slow", "check_time_limit"),
+    ],
+)
+def test_every_fault_is_caught(fault, caught):
+    (check,) = [check for check in ranker_checks() if check.__name__ == caught]
+    ranker = Mean(fault) if fault != "parameters" else Mean(fault, random_state=None)
+    with pytest.raises(Exception):  # noqa: B017
+        check(ranker)
+
+
+def test_a_ranker_that_lets_interrupts_through_is_caught():
+    class Leaky(Mean):
+        def _fit(self, data, run):
+            run.__exit__(None, None, None)  # gives the handler back too early
+            return super()._fit(data, run)
+
+    (check,) = [check for check in ranker_checks() if check.__name__ == "check_interrupt"]
+    with pytest.raises(AssertionError, match="Ctrl-C"):
+        check(Leaky())

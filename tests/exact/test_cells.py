@@ -1,0 +1,227 @@
+"""The cell search: equal to enumeration on small problems, honest at every step, in pieces, and resumable."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import exact_oracles as oracles
+from toprank.exact import RankingProblem
+from toprank.exact.cell_units import build_units, convex_below
+from toprank.exact.cells import CellSearch
+from toprank.exact.sweep import SweepSearch
+
+STATISTICS = ["dcg", "auc", "dcg@3", "mrr", "winner_takes_all", "precision@2", "p_norm(p=3)", "partial_auc@4"]
+KINDS = ["continuous", "whole", "duplicates", "constant"]
+
+
+def rows_of(kind, rng, n, d):
+    if kind == "whole":
+        return rng.integers(-2, 3, (n, d)).astype(float)
+    X = rng.normal(size=(n, d))
+    if kind == "duplicates":
+        X[n // 2 :] = X[: n - n // 2]
+    if kind == "constant":
+        X[:, 0] = 4.0
+    return X
+
+
+def labels_of(rng, n):
+    return rng.permutation(np.concatenate(([0, 1], rng.integers(0, 2, n - 2))))
+
+
+def enumerate_lists(problem, X, y, qid=None):
+    """Optimum over all vertices of the arrangement, in fractions."""
+    scaled = X / problem.scales
+    qid = np.zeros(len(y), dtype=int) if qid is None else np.asarray(qid)
+    differences, parts = [], []
+    for number, q in enumerate(np.unique(qid)):
+        own = qid == q
+        if len(np.unique(y[own])) == 2:
+            found, positive, negative = oracles.class_pairs(scaled[own], y[own])
+            a, b = problem.weight_start[number : number + 2]
+            parts.append((len(found), positive, negative, problem.weights[a:b].tolist()))
+            differences += found
+
+    def value(won):
+        begins = itertools.accumulate((size for size, *_ in parts), initial=0)
+        return sum(
+            oracles.order_value(won[begin : begin + size], positive, negative, weights)
+            for begin, (size, positive, negative, weights) in zip(begins, parts, strict=False)
+        )
+
+    return oracles.best_value(differences, problem.margin, value)
+
+
+def value_of(problem, scaled_coef):
+    return problem.evaluate(problem.unscale(scaled_coef))
+
+
+def search_through(problem, best, *, start=None, seconds=0.05, **options):
+    """Search to the end, every step checked: value <= optimum <= bound, and the bound never rises."""
+    target = problem.floor + 1e-9 if start is None else start
+    search = CellSearch(problem.arrays(), target=target, **options)
+    found, bounds = problem.floor, [math.inf]
+    while not search.done:
+        search.advance(seconds)
+        found = max([found, *(value_of(problem, w) for w in search.candidates)])
+        assert found <= best + 1e-12
+        assert search.bound >= best - 1e-12
+        assert search.bound <= bounds[-1]
+        bounds.append(search.bound)
+    return search, found
+
+
+def assert_equal_to(problem, best, **options):
+    search, found = search_through(problem, best, **options)
+    assert search.unresolved == -math.inf
+    assert found == pytest.approx(best, abs=1e-11)
+    assert search.bound == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_enumeration(statistic, kind):
+    rng = np.random.default_rng(abs(hash((STATISTICS.index(statistic), KINDS.index(kind)))))
+    for _ in range(8):
+        d = int(rng.integers(1, 5))
+        n = int(rng.integers(4, 13 if d < 3 else 9 if d < 4 else 7))
+        X, y = rows_of(kind, rng, n, d), labels_of(rng, n)
+        problem = RankingProblem.from_labels(X, y, statistic)
+        assert_equal_to(problem, enumerate_lists(problem, X, y))
+
+
+@pytest.mark.parametrize("statistic", ["dcg", "precision@2"])
+def test_equals_enumeration_over_queries(statistic):
+    rng = np.random.default_rng(11)
+    for trial in range(8):
+        d, n = int(rng.integers(1, 4)), 10
+        X, y = rows_of(KINDS[trial % 4], rng, n, d), labels_of(rng, n)
+        qid = rng.integers(0, 3, n)
+        problem = RankingProblem.from_labels(X, y, statistic, qid=qid)
+        if problem.n_pairs:
+            assert_equal_to(problem, enumerate_lists(problem, X, y, qid))
+
+
+def test_equals_enumeration_for_weighted_pairs():
+    rng = np.random.default_rng(12)
+    for trial in range(20):
+        n, d = int(rng.integers(3, 8)), int(rng.integers(1, 4))
+        X = rows_of(KINDS[trial % 4], rng, n, d)
+        pairs = [(i, k) for i in range(n) for k in range(n) if i != k and rng.random() < 0.5] or [(0, 1)]
+        problem = RankingProblem.from_preferences(X, pairs, rng.integers(1, 5, len(pairs)) / 4)
+        scaled = X / problem.scales
+        differences = [scaled[i] - scaled[k] for i, k in problem.pairs]
+        worth = problem.pair_weight
+        best = oracles.best_value(
+            differences, problem.margin, lambda won, worth=worth: oracles.pair_value(won, worth)
+        )
+        assert_equal_to(problem, best)
+
+
+@pytest.mark.parametrize("margin", [0.25, 0.5, 1.0])
+def test_a_wide_margin_is_never_misjudged(margin):
+    """With whole numbers answers often exist on the very edge only: open at worst, never wrong."""
+    rng = np.random.default_rng(13)
+    for trial in range(12):
+        n, d = int(rng.integers(4, 9)), int(rng.integers(1, 4))
+        X, y = rows_of(KINDS[trial % 4], rng, n, d), labels_of(rng, n)
+        problem = RankingProblem.from_labels(X, y, "dcg", margin=margin, scales=np.ones(d))
+        best = enumerate_lists(problem, X, y)
+        search, found = search_through(problem, best)
+        below = enumerate_lists(
+            RankingProblem.from_labels(X, y, "dcg", margin=margin * (1 + 1e-7), scales=np.ones(d)), X, y
+        )
+        assert found >= below - 1e-11
+        assert max(search.bound, search.unresolved) >= best - 1e-9
+        if search.unresolved == -math.inf:
+            assert found == pytest.approx(best, abs=1e-11)
+
+
+def medium(d=5, n=40, seed=0, statistic="dcg"):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = (X[:, 0] + rng.normal(size=n) > 0.3).astype(int)
+    return RankingProblem.from_labels(X, y, statistic)
+
+
+def solved(search):
+    while not search.done:
+        search.advance(0.05)
+    return search
+
+
+@pytest.mark.parametrize("statistic", ["dcg", "dcg@5", "auc"])
+def test_agrees_with_the_sweep(statistic):
+    problem = medium(4, 40, 1, statistic)
+    both = [solved(method(problem.arrays(), target=problem.floor + 1e-9)) for method in (CellSearch, SweepSearch)]
+    values = [max(value_of(problem, w) for w in search.candidates) for search in both]
+    assert values[0] == pytest.approx(values[1], abs=1e-11)
+
+
+def test_threads_agree_and_a_good_start_saves_work():
+    problem = medium()
+    alone = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9))
+    best = max(value_of(problem, w) for w in alone.candidates)
+    pair = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9, n_jobs=2))
+    assert max(value_of(problem, w) for w in pair.candidates) == best
+    proof = solved(CellSearch(problem.arrays(), target=best + 1e-9))
+    assert proof.candidates == []
+    assert proof.bound == pytest.approx(best + 1e-9)
+    assert proof.nodes < alone.nodes
+
+
+def test_split_covers_everything():
+    problem = medium()
+    search = CellSearch(problem.arrays(), target=problem.floor + 1e-9)
+    search.advance(0.02)
+    parts = [solved(part) for part in search.split(3)]
+    found = [w for part in [search, *parts] for w in part.candidates]
+    whole = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9))
+    best = max(value_of(problem, w) for w in whole.candidates)
+    assert max(value_of(problem, w) for w in found) == pytest.approx(best, abs=1e-11)
+
+
+def test_stopped_and_resumed():
+    problem = medium()
+    whole = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9))
+    best = max(value_of(problem, w) for w in whole.candidates)
+    search, found = CellSearch(problem.arrays(), target=problem.floor + 1e-9), []
+    for _ in range(10_000):
+        search.advance(0.01)
+        found += search.candidates
+        if search.done:
+            break
+        search = CellSearch.resume(problem.arrays(), search.checkpoint())
+    assert search.done
+    assert max(value_of(problem, w) for w in found) == pytest.approx(best, abs=1e-11)
+    assert search.bound == pytest.approx(best, abs=1e-8)
+
+
+def test_nothing_to_win_is_done_at_once():
+    same = RankingProblem.from_labels(np.ones((6, 2)), [0, 1, 0, 1, 0, 1], "dcg")
+    search = CellSearch(same.arrays())
+    assert search.done
+    assert search.nodes == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_convex_weights_lie_below(seed):
+    rng = np.random.default_rng(seed)
+    values = np.sort(rng.integers(-50, 1000, rng.integers(2, 30)))[::-1].tolist()
+    convex = convex_below(values)
+    steps = [a - b for a, b in itertools.pairwise(convex)]
+    assert all(c <= v for c, v in zip(convex, values, strict=True))
+    assert steps == sorted(steps, reverse=True)
+    assert min(steps) >= 0
+    already = np.cumsum(np.sort(rng.integers(0, 99, 12)))[::-1].tolist()
+    assert convex_below(already) == already
+
+
+def test_equal_differences_are_one_unit():
+    X = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [5.0, 5.0], [5.0, 5.0]])
+    problem = RankingProblem.from_labels(X, [0, 1, 1, 0, 1, 0], "dcg", scales=[1.0, 1.0])
+    units = build_units(problem.arrays())
+    assert units.size == len({(1.0, 2.0), (5.0, 5.0), (-4.0, -3.0)})
+    assert len(units.prize[1][0]) == problem.n_pairs

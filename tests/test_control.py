@@ -1,0 +1,157 @@
+"""The clock, the stop button, progress and outcomes."""
+
+import math
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from toprank.control import (
+    Outcome,
+    Progress,
+    Run,
+    SearchStoppedWarning,
+    Status,
+    relative_gap,
+    warn_if_cut_short,
+)
+
+
+@pytest.mark.parametrize(
+    "value, bound, gap",
+    [
+        (9.0, 10.0, 0.1),
+        (10.0, 9.0, 0.1),
+        (-9.0, -10.0, 0.1),
+        (0.0, 0.0, 0.0),
+        (0.0, 1.0, 1.0),
+        (-1.0, 1.0, 2.0),
+        (1.0, math.inf, math.inf),
+        (math.inf, math.inf, 0.0),
+        (1.0, math.nan, math.inf),
+    ],
+)
+def test_gap_is_relative_to_the_larger(value, bound, gap):
+    assert relative_gap(value, bound) == pytest.approx(gap)
+    assert Progress(value, bound).gap == Outcome(value, bound).gap == relative_gap(value, bound)
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_status_says_whether_the_answer_can_be_repeated(status):
+    assert Status(str(status)) is status
+    assert status.finished == (status not in (Status.TIME_LIMIT, Status.INTERRUPTED, Status.STOPPED))
+
+
+def test_time_limit_stops_and_is_named():
+    with Run(time_limit=0.05) as run:
+        assert not run.should_stop()
+        assert 0 < run.remaining() <= 0.05
+        time.sleep(0.06)
+        assert run.should_stop()
+        assert run.remaining() == 0.0
+        assert run.stopped_by is Status.TIME_LIMIT
+        assert run.report(Progress(1.0)) is False
+
+
+@pytest.mark.parametrize("limit", [None, math.inf])
+def test_no_limit_is_infinite(limit):
+    with Run(time_limit=limit) as run:
+        assert run.remaining() == math.inf
+        assert run.part(0.5).remaining() == math.inf
+
+
+def test_callback_is_throttled_timed_and_can_stop():
+    heard = []
+    with Run(callback=heard.append, interval=0.05) as run:
+        for _ in range(5):
+            assert run.report(Progress(1.0, phase="climbing"))
+        assert len(heard) == 1
+        run.report(Progress(2.0), force=True)
+        time.sleep(0.06)
+        run.report(Progress(3.0))
+    assert [progress.value for progress in heard] == [1.0, 2.0, 3.0]
+    assert heard[0].phase == "climbing"
+    assert 0 < heard[0].seconds <= heard[1].seconds < heard[2].seconds
+    with Run(callback=lambda progress: False) as run:
+        assert run.report(Progress(1.0)) is False
+        assert run.stopped_by is Status.STOPPED
+    for answer in (None, True, 0, ""):
+        with Run(callback=lambda progress, answer=answer: answer) as run:
+            assert run.report(Progress(1.0)), "only False stops"
+
+
+def test_first_reason_stays():
+    with Run(time_limit=0.01) as run:
+        run.stop()
+        time.sleep(0.02)
+        assert run.stopped_by is Status.STOPPED
+
+
+def test_interrupt_sets_a_flag_and_the_second_raises():
+    before = signal.getsignal(signal.SIGINT)
+    with Run() as run:
+        signal.raise_signal(signal.SIGINT)
+        assert run.stopped_by is Status.INTERRUPTED
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ignored_interrupts_stay_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Run() as run:
+            signal.raise_signal(signal.SIGINT)
+            assert not run.should_stop()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_runs_work_outside_the_main_thread():
+    done = []
+
+    def body():
+        with Run(time_limit=10) as run:
+            done.append(run.report(Progress(1.0)))
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    assert done == [True]
+
+
+def test_parts_share_the_stop_button_and_have_a_deadline_of_their_own():
+    heard = []
+    with Run(time_limit=10, callback=heard.append, rng=0) as run:
+        part, silent = run.part(0.5), run.part(silent=True)
+        assert part.remaining() <= 5 < silent.remaining() <= 10
+        part.report(Progress(1.0))
+        silent.report(Progress(2.0))
+        assert [progress.value for progress in heard] == [1.0]
+        run.stop(Status.INTERRUPTED)
+        assert part.stopped_by is silent.stopped_by is Status.INTERRUPTED
+    with Run(time_limit=10) as run:
+        short = run.part(0.0)
+        assert short.stopped_by is Status.TIME_LIMIT
+        assert not run.should_stop(), "an inner solve out of time does not stop the outer one"
+
+
+def test_random_numbers_repeat():
+    def draw(seed):
+        run = Run(rng=seed)
+        return [*run.rng.random(2), *run.part().rng.random(2)]
+
+    assert draw(3) == draw(3) != draw(4)
+    legacy = [draw(np.random.RandomState(1)) for _ in range(2)]
+    assert legacy[0] == legacy[1]
+    assert draw(None) != draw(None)
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_only_what_was_cut_short_warns(recwarn, status):
+    warn_if_cut_short(Outcome(1.0, status=status, seconds=2.0), "Ranker")
+    expected = status not in (Status.OPTIMAL, Status.FINISHED)
+    assert [w.category for w in recwarn] == [SearchStoppedWarning] * expected
