@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-at-top docs nightly clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-at-top docs nightly clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,6 +45,16 @@ nightly: $(VENV)/.dev ## slow proofs and figures from the papers
 
 bench: $(VENV)/.dev ## each statistic at a million rows, as a ratio to scikit-learn's
 	$(BIN)/python benchmarks/bench_statistics.py
+
+bench-exact: $(VENV)/.dev ## what the exact search proves and how fast; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_exact.py
+
+bench-mip: $(VENV)/.dev ## the papers' program, ours and the search beside each other; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_mip.py
+
+bench-push: $(VENV)/.dev ## the convex rankers as ratios to LogisticRegression; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_push_pairwise.py
+	$(BIN)/python benchmarks/bench_push_at_top.py
 
 bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_at_top.py

@@ -13,7 +13,6 @@ import argparse
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from toprank.exact.search import search
 
 from toprank.control import Run
 from toprank.datasets import load
@@ -21,6 +20,7 @@ from toprank.exact import backends
 from toprank.exact.compact import Strengthening, compact_program
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import RankingProblem
+from toprank.exact.search import search
 
 MARGIN = 1e-3
 IMPROVEMENTS = ("own_constants", "merge_equal", "fix_decided")

@@ -4,7 +4,7 @@ from toprank import __version__
 
 project = "toprank"
 author = "the toprank developers"
-copyright = "2026, the toprank developers"  # noqa: A001
+copyright = "2026, the toprank developers"
 release = version = __version__
 
 extensions = [

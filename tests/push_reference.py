@@ -24,7 +24,9 @@ def solve(P, N, *, C, loss="hinge", k=1, weight=None, gram=None):
     P, N = rows[:n_pos], rows[n_pos:]
     weight = np.ones(len(P)) if weight is None else np.asarray(weight, dtype=float)
     if not kept.any():  # all rows are equal
-        return C * {"hinge": 1.0, "squared_hinge": 1.0, "logistic": np.log(2.0)}[loss], np.zeros(span.shape[1])
+        return C * {"hinge": 1.0, "squared_hinge": 1.0, "logistic": np.log(2.0)}[loss], np.zeros(
+            span.shape[1]
+        )
     w = cp.Variable(P.shape[1])
     z = cp.sum_largest(N @ w, k) / k - P @ w
     losses = {
@@ -36,7 +38,7 @@ def solve(P, N, *, C, loss="hinge", k=1, weight=None, gram=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cvxpy warns of what is looked at next
         for digits in (11, 10, 9, 8):  # as many as Clarabel can give
-            tolerance = {name: 10.0**-digits for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas")}
+            tolerance = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 10.0 ** (-digits))
             problem.solve(solver=cp.CLARABEL, **tolerance)
             if problem.status == cp.OPTIMAL:
                 break

@@ -10,7 +10,9 @@ from toprank.convex.projections import project_capped_simplex, project_l1_inf, p
 
 entries = st.floats(-3, 3).map(lambda v: round(v, 2))
 points = st.integers(1, 6).flatmap(lambda n: arrays(float, n, elements=entries))
-matrices = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(lambda s: arrays(float, s, elements=entries))
+matrices = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
+    lambda s: arrays(float, s, elements=entries)
+)
 
 
 def is_projection(point, projected, feasible):

@@ -1,13 +1,13 @@
 """Column generation for the at-the-top rankers: against Clarabel, linear programs and its own parts."""
 
 import numpy as np
-import push_reference as reference
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import push_reference as reference
 from toprank.control import Run, Status
 from toprank.convex.gradient_projection import gradient_projection
 from toprank.convex.push import solve_push
@@ -74,7 +74,9 @@ def test_sparse_rows_give_the_same_answer(loss):
     X[np.abs(X) < 0.5] = 0.0
     for rule in (Highest(), QuantileMean(0.2)):
         found = solve(sp.csr_matrix(X), y, C=5.0, loss=loss, rule=rule)
-        assert found.point.coef == pytest.approx(solve(X, y, C=5.0, loss=loss, rule=rule).point.coef, abs=1e-5)
+        assert found.point.coef == pytest.approx(
+            solve(X, y, C=5.0, loss=loss, rule=rule).point.coef, abs=1e-5
+        )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -160,7 +162,9 @@ def test_out_of_time_before_it_began():
 
 def test_few_rounds_are_an_iteration_limit():
     X, y = data(9, m=60, n=600, d=12)
-    assert solve_push(problem(X, y, C=100.0), tol=1e-12, run=Run(), max_iter=1).status is Status.ITERATION_LIMIT
+    assert (
+        solve_push(problem(X, y, C=100.0), tol=1e-12, run=Run(), max_iter=1).status is Status.ITERATION_LIMIT
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -267,7 +271,11 @@ def metrics(d):
     rng = np.random.default_rng(0)
     root = rng.normal(size=(d, d))
     basis = np.linalg.qr(rng.normal(size=(d, 3)))[0]
-    return [Identity(), DenseMetric(np.eye(d) + root @ root.T), LowRankMetric(1.5, basis, np.array([0.0, 2.0, 5.0]))]
+    return [
+        Identity(),
+        DenseMetric(np.eye(d) + root @ root.T),
+        LowRankMetric(1.5, basis, np.array([0.0, 2.0, 5.0])),
+    ]
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -284,7 +292,11 @@ def test_every_row_system_solves_the_same_equations(number, sparse):
     given_rows = sp.csr_matrix(rows) if sparse else rows
     assert metric.gram(given_rows) == pytest.approx(K)
     assert metric.solve(right[:d, 0]) == pytest.approx(np.linalg.solve(matrix, right[:d, 0]))
-    systems = [GramSystem(metric.gram(given_rows)), FeatureSystem(rows, metric), IterativeSystem(given_rows, metric)]
+    systems = [
+        GramSystem(metric.gram(given_rows)),
+        FeatureSystem(rows, metric),
+        IterativeSystem(given_rows, metric),
+    ]
     for system in systems:
         system.factor(weights)
         assert system.times(right[:, 0]) == pytest.approx(K @ right[:, 0])

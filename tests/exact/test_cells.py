@@ -155,7 +155,9 @@ def solved(search):
 @pytest.mark.parametrize("statistic", ["dcg", "dcg@5", "auc"])
 def test_agrees_with_the_sweep(statistic):
     problem = medium(4, 40, 1, statistic)
-    both = [solved(method(problem.arrays(), target=problem.floor + 1e-9)) for method in (CellSearch, SweepSearch)]
+    both = [
+        solved(method(problem.arrays(), target=problem.floor + 1e-9)) for method in (CellSearch, SweepSearch)
+    ]
     values = [max(value_of(problem, w) for w in search.candidates) for search in both]
     assert values[0] == pytest.approx(values[1], abs=1e-11)
 

@@ -1,12 +1,12 @@
 """`InfinitePush`: kernels, Agarwal's example, limits, the zero optimum, paths."""
 
 import numpy as np
-import push_reference as reference
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import push_reference as reference
 from toprank import statistics
 from toprank.control import SearchStoppedWarning, Status
 from toprank.linear.infinite_push import InfinitePush
@@ -76,9 +76,9 @@ def test_the_outcome_is_the_objective_at_the_coefficients(C):
 def test_gradient_projection_agrees():
     X, y = data(1, m=8, n=10, d=3, shift=2.0)
     fast = InfinitePush(C=1.0).fit(X, y)
-    slow = InfinitePush(
-        C=1.0, solver="gradient_projection", step_size=0.05, tol=1e-3, max_iter=20_000
-    ).fit(X, y)
+    slow = InfinitePush(C=1.0, solver="gradient_projection", step_size=0.05, tol=1e-3, max_iter=20_000).fit(
+        X, y
+    )
     assert slow.outcome_.status is Status.OPTIMAL
     assert slow.outcome_.value == pytest.approx(fast.outcome_.value, rel=2e-3)
     assert slow.outcome_.bound <= fast.outcome_.value * (1 + 1e-6)

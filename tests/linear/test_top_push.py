@@ -1,10 +1,10 @@
 """`TopPush`, `TopPushK`, `TauFPL`: against Clarabel, each other and brute force."""
 
 import numpy as np
-import push_reference as reference
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import push_reference as reference
 from toprank.control import Status
 from toprank.linear.infinite_push import InfinitePush
 from toprank.linear.push_ranker import ZeroOptimumWarning
@@ -40,7 +40,11 @@ def test_our_checks(ranker, check):
 def test_agree_with_clarabel(loss, C):
     X, y = data()
     options = {"C": C, "loss": loss, "tol": 1e-8}
-    for ranker, k in ((TopPush(**options), 1), (TopPushK(k=6, **options), 6), (TauFPL(tau=0.3, **options), 12)):
+    for ranker, k in (
+        (TopPush(**options), 1),
+        (TopPushK(k=6, **options), 6),
+        (TauFPL(tau=0.3, **options), 12),
+    ):
         value, w = reference.solve(X[y == 1], X[y == 0], C=C, loss=loss, k=k)
         ranker.fit(X, y)
         assert ranker.outcome_.status is Status.OPTIMAL

@@ -13,7 +13,9 @@ small = st.lists(st.integers(-3, 3), min_size=1, max_size=8)
 
 def highest_mean(scores, caps):
     """The largest weighted mean of scores with shares up to the caps, by linear programming."""
-    found = linprog(-np.array(scores), A_eq=np.ones((1, len(scores))), b_eq=[1], bounds=[(0, c) for c in caps])
+    found = linprog(
+        -np.array(scores), A_eq=np.ones((1, len(scores))), b_eq=[1], bounds=[(0, c) for c in caps]
+    )
     return -found.fun
 
 

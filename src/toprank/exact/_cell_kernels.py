@@ -1,18 +1,20 @@
 """Compiled kernels of the cell search: a tiny simplex method, packing, branching, the depth-first walk.
 
-Legend. d features; P units (pairs with equal differences are one unit). A literal is ``2 * unit`` for "the unit
-is won" and ``2 * unit + 1`` for "the unit is lost". Money (weights, budgets, bounds, the target) is whole numbers.
+Legend. d features; P units (pairs with equal differences are one unit). A literal is ``2 * unit`` for "the
+unit is won" and ``2 * unit + 1`` for "the unit is lost". Money (weights, budgets, bounds, the target) is
+whole numbers.
 
-Simplex method (`lp` = rows, lines, ids, basis, vertex): rows read ``rows[:, r] @ point >= lines[RHS, r]``, those
-before 2d are the box. A vertex is d tight rows (`basis`); ``vertex[k]``, k < d, is the edge that loosens basic row
-k at unit rate and keeps the others tight; ``vertex[d]`` is the point, ``vertex[d + 1]`` the prices of the last climb.
+Simplex method (`lp` = rows, lines, ids, basis, vertex): rows read ``rows[:, r] @ point >= lines[RHS, r]``,
+those before 2d are the box. A vertex is d tight rows (`basis`); ``vertex[k]``, k < d, is the edge that
+loosens basic row k at unit rate and keeps the others tight; ``vertex[d]`` is the point, ``vertex[d + 1]`` the
+prices of the last climb.
 
 The other bundles: `facts` = units, columns, gauge (the units' rows, the same by columns, their thresholds);
-`prize` = the objective; `tree` = the stack of nodes; `crew` = witnesses; `board` = one node's notes; `store` =
-infeasible sets (found[0] is the latest one, found[1] one to branch on), known ones, known ones by size.
+`prize` = the objective; `tree` = the stack of nodes; `crew` = witnesses; `board` = one node's notes; `store`
+= infeasible sets (found[0] is the latest one, found[1] one to branch on), known ones, known ones by size.
 
-Nothing here trusts the simplex method: a set of literals is called infeasible only if its multipliers prove it
-by arithmetic with an error bound (`_certify`).
+Nothing here trusts the simplex method: a set of literals is called infeasible only if its multipliers prove
+it by arithmetic with an error bound (`_certify`).
 """
 
 import numpy as np
@@ -118,8 +120,9 @@ def _step(rows, lines, n, basis, vertex, k, sign, tolerance):
 
 
 @njit(**FAST)
-def _climb(rows, lines, n, basis, vertex, units, unit, sign, goal, tolerance, control):
+def _climb(lp, n, units, unit, sign, goal, tolerance, control):
     """Raise ``sign * units[unit] @ point`` to the goal: 1 reached, 0 its maximum is below, -1 gave up."""
+    rows, lines, _, basis, vertex = lp
     d = basis.size
     for _ in range(400):
         value = 0.0
@@ -586,16 +589,14 @@ def _muster(crew, stack, level, flags):
 @njit(**INNER)
 def _enforce(facts, lp, store, control, goals, log, literal):
     """Add the row of a literal to the region and move the vertex inside: OPEN, CLOSED or STUCK."""
-    rows, lines, _, basis, vertex = lp
+    lines = lp[1]
     _append(facts, lp, control, literal)
     slot = control[N_ROWS] - 1
     if lines[SLACK, slot] >= 0.0:
         return OPEN
     sign = 1.0 - 2.0 * (literal & 1)
     # Without its own row, which is violated and must not block the way.
-    reached = _climb(
-        rows, lines, slot, basis, vertex, facts[0], literal >> 1, sign, lines[RHS, slot], goals[TOLERANCE], control
-    )
+    reached = _climb(lp, slot, facts[0], literal >> 1, sign, lines[RHS, slot], goals[TOLERANCE], control)
     if reached == 1:
         control[N_ROWS] = slot
         _append(facts, lp, control, literal)
@@ -612,16 +613,13 @@ def _enforce(facts, lp, store, control, goals, log, literal):
 @njit(**INNER)
 def _test_lost(facts, lp, store, crew, stack, board, state, control, goals, log, level):
     """Maximise every undecided unit that no witness wins: lost, or a new witness. How many were lost."""
-    rows, lines, _, basis, vertex = lp
     units, _, gauge = facts
     flags = board[0]
     fallen = 0
     for u in range(state.size):
         if state[u] != UNDECIDED or flags[COVERED, u] == 1:
             continue
-        reached = _climb(
-            rows, lines, control[N_ROWS], basis, vertex, units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control
-        )
+        reached = _climb(lp, control[N_ROWS], units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control)
         if reached == 1:
             _witness(facts, lp, crew, stack, board, control, level)
         elif reached == 0 and _certify(facts, lp, 2 * u, store[0]):
@@ -727,11 +725,11 @@ def _pack(facts, lp, store, state, coins, queue, control, goals, log, bound, reg
     With least = 1 only units with a budget are fitted. With least = 0 all are, nothing is paid and the first
     infeasible set is left in found[1]; so is a unit that could not be settled.
     """
-    rows, lines, _, basis, vertex = lp
+    vertex = lp[4]
     units, _, gauge = facts
     scan, who = queue
     found = store[0]
-    d = basis.size
+    d = vertex.shape[1]
     n = _line_up(facts, state, coins, queue, least)
     while True:
         i = _worst(scan, n, vertex)
@@ -739,9 +737,7 @@ def _pack(facts, lp, store, state, coins, queue, control, goals, log, bound, reg
             return bound
         u = who[i]
         control[WORK] += n // 8
-        reached = _climb(
-            rows, lines, control[N_ROWS], basis, vertex, units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control
-        )
+        reached = _climb(lp, control[N_ROWS], units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control)
         if reached == 1:
             _append(facts, lp, control, 2 * u)
             scan[d, i] = -1e300
@@ -899,7 +895,9 @@ def _keep(lp, home, n, away):
 
 
 @njit(**INNER)
-def _process(facts, prize, lp, home, store, crew, tree, board, queue, chosen, candidate, control, goals, log, level):
+def _process(
+    facts, prize, lp, home, store, crew, tree, board, queue, chosen, candidate, control, goals, log, level
+):
     """Bound one node: CLOSED, BRANCH, LEAF (everything fits) or STUCK."""
     stack, bounds, states, expects = tree
     vertex = lp[4]
@@ -909,7 +907,9 @@ def _process(facts, prize, lp, home, store, crew, tree, board, queue, chosen, ca
     rounds = 0
     while True:
         rounds += 1
-        outcome = _decide(facts, prize, lp, store, crew, stack, board, state, control, goals, log, level, bounds)
+        outcome = _decide(
+            facts, prize, lp, store, crew, stack, board, state, control, goals, log, level, bounds
+        )
         if outcome != OPEN:
             return outcome
         bound = _budgets(prize, board, state, control, expects[level], log)
@@ -1054,9 +1054,23 @@ def explore(
                 return PAUSE
             control[NODES] += 1
             outcome = _process(
-                facts, prize, lp, home, store, crew, tree, board, queue, chosen, candidate, control, goals, log, level
+                facts,
+                prize,
+                lp,
+                home,
+                store,
+                crew,
+                tree,
+                board,
+                queue,
+                chosen,
+                candidate,
+                control,
+                goals,
+                log,
+                level,
             )
-            if outcome == BRANCH or outcome == LEAF:
+            if outcome in (BRANCH, LEAF):
                 _remember(lp, stack, control, level)
             if outcome == BRANCH:
                 stack[level, PHASE] = FIRST
@@ -1070,7 +1084,7 @@ def explore(
             level += 1
         if outcome == CLOSED:
             control[LEVEL] = level - 1
-        elif outcome == LEAF or outcome == STUCK:
+        elif outcome in (LEAF, STUCK):
             stack[level, PHASE] = WAITING
             return FITS if outcome == LEAF else JAMMED
     return DONE

@@ -36,6 +36,7 @@ class BoxWorker:
 
     def __init__(self, frame: Frame, keep_log: bool) -> None:
         from toprank.exact import _box_kernels as kernels
+        from toprank.exact._sweep_kernels import NOTHING
 
         self._kernels, self._frame = kernels, frame
         P, r = frame.problem.E.shape
@@ -65,7 +66,7 @@ class BoxWorker:
             lp=np.zeros((r + 6, r + 1)),
             ends=np.zeros(BUCKETS + 1, np.int64),
         )
-        self._work.regs[kernels.FLOOR] = kernels.NOTHING
+        self._work.regs[kernels.FLOOR] = NOTHING
         self._speed = 1e7
         self._log: list[bytes] = []
         self._key: bytes | None = None

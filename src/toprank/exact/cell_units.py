@@ -1,7 +1,7 @@
 """A ranking problem as the cell search reads it: units with thresholds, and whole-number weights.
 
-Pairs with equal differences win and lose together and become one unit. Each unit's row is scaled by a power of two
-to a largest entry between one and two, which is exact, so that tolerances mean the same for all.
+Pairs with equal differences win and lose together and become one unit. Each unit's row is scaled by a power
+of two to a largest entry between one and two, which is exact, so that tolerances mean the same for all.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -75,8 +75,8 @@ class Units:
 def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
     """Group the pairs, scale their rows, round the weights.
 
-    The simplex method sees thresholds that are looser than the margin by about 1e-3 of it, by a different amount
-    for every row, so that no two rows meet in a tie; a claim must hold at the margin itself to count.
+    The simplex method sees thresholds that are looser than the margin by about 1e-3 of it, by a different
+    amount for every row, so that no two rows meet in a tie; a claim must hold at the margin itself to count.
     """
     D = arrays.differences
     possible = np.abs(D).sum(axis=1) * (1 + 2 * (D.shape[1] + 2) * UNIT) >= arrays.margin
@@ -158,7 +158,7 @@ def _whole_weights(arrays: PairArrays, used: NDArray[Any], scale: Scale) -> tupl
     parts = [arrays.weights[arrays.weight_start[q] : arrays.weight_start[q + 1]] for q in used]
     above = [[scale.up(w) for w in part.tolist()] for part in parts]
     below = [convex_below([scale.up(w) - 1 for w in part.tolist()]) for part in parts]
-    weights = np.array([sum(above, []), sum(below, [])], dtype=np.int64)
+    weights = np.array([list(chain(*above)), list(chain(*below))], dtype=np.int64)
     return weights, np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
 
 

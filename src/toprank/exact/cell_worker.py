@@ -176,9 +176,7 @@ class CellWorker:
         kernels, (stack, bounds, _, _) = self._kernels, self._tree
         rows = self._lp[2][2 * self._candidate.size : stack[level, kernels.END_ROWS]]
         literal = 2 * stack[level, kernels.BRANCHED] + side
-        return Node(
-            int(bounds[level]), int(stack[level, kernels.FIRST_ID]) + side, np.append(rows, literal)
-        )
+        return Node(int(bounds[level]), int(stack[level, kernels.FIRST_ID]) + side, np.append(rows, literal))
 
     def waiting(self) -> tuple[Node, NDArray[np.int8]]:
         """The node that needs help, and the states of its units."""

@@ -1,10 +1,10 @@
-"""Exact search over cells between hyperplanes, bounded by packed infeasible subsystems: best for more features.
+"""Exact search over cells between hyperplanes, bounded by packed infeasible subsystems: for more features.
 
-Every pair cuts the directions in two: won on one side, lost on the other. A node of the search has decided some
-pairs; small linear programs tell which others can no longer be won there. Of the pairs still open not all can be
-won together: each set of them that has no common direction loses a member, which costs at least the cheapest one.
-Such sets, packed so that no pair pays more than its loss is worth, lower the bound until the node cannot reach the
-target, or tell on which pair to branch.
+Every pair cuts the directions in two: won on one side, lost on the other. A node of the search has decided
+some pairs; small linear programs tell which others can no longer be won there. Of the pairs still open not
+all can be won together: each set of them that has no common direction loses a member, which costs at least
+the cheapest one. Such sets, packed so that no pair pays more than its loss is worth, lower the bound until
+the node cannot reach the target, or tell on which pair to branch.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class CellSearch:
     direction : (d,) array, optional
         Coefficients of the best answer so far; the search is a little faster with them.
     step : float, optional
-        When the search itself finds an answer of value v it goes on looking for v + step; by default 2**-40 of
-        the sum of all weights.
+        When the search itself finds an answer of value v it goes on looking for v + step; by default 2**-40
+        of the sum of all weights.
     n_jobs : int
         Number of threads.
     keep_log : bool
@@ -333,7 +333,7 @@ def _all_pairs(arrays: PairArrays, rows: Floats) -> PairArrays:
 
 
 def _clash(rows: Floats, margin: float) -> NDArray[np.intp] | None:
-    """Rows that provably cannot all reach the margin in the box, dearest multiplier first; None if not proved."""
+    """Rows that provably cannot all reach the margin in the box, largest multiplier first, or None."""
     d = rows.shape[1]
     result = linprog(
         np.append(np.zeros(d), -1.0),

@@ -63,7 +63,15 @@ class Checkpoint:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             facts = json.loads(str(arrays.pop("facts")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            EOFError,
+            zipfile.BadZipFile,
+        ) as error:
             raise CheckpointError(f"{path} is not a checkpoint of a search ({error}).") from None
         if not isinstance(facts, dict) or facts.pop("format", None) != _FORMAT:
             raise CheckpointError(f"{path} is not a checkpoint of a search.")

@@ -161,7 +161,7 @@ def build_frame(
     if reduced.shape[1] == 1:  # a coordinate to sweep along, though nothing changes with it
         reduced, E, norm = (np.column_stack([a, np.zeros(len(a))]) for a in (reduced, E, norm))
     (d, r), scale = reduced.shape, value_scale(arrays)
-    value, floor, rank = _values(arrays, possible, scale)
+    value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
     units = 16 if exact_norm else 2 * (41 * r + 64) + 8 * (r + d) + 64
     error = units * UNIT * (np.abs(D) @ np.abs(reduced).sum(axis=1)) + 2 * d * noise * np.abs(reduced).sum()
     problem = Problem(
@@ -170,10 +170,13 @@ def build_frame(
         np.ascontiguousarray(
             arrays.positive if possible.all() else arrays.positive[possible], dtype=np.int32
         ),
-        *rank[:3],
+        gain,
+        weight,
+        shift,
         np.ascontiguousarray(norm),
         norm_error,
-        *rank[3:],
+        count,
+        at_most,
     )
     basis = np.zeros((arrays.differences.shape[1], r))
     basis[used] = reduced

@@ -18,6 +18,7 @@ __all__ = [
     "attainable_bound",
     "choose",
     "make_method",
+    "possible",
     "proof_part",
     "resume_method",
     "won_arrays",
@@ -27,6 +28,9 @@ Floats = NDArray[np.float64]
 MethodName = Literal["auto", "sweep", "cells"]
 SWEEP_UP_TO = 6
 """Features up to which the sweep is the better method."""
+SWEEP_SMOOTH_UP_TO = 9
+"""Features up to which it is where most of them take many values."""
+MANY_VALUES, MOST_LOOKED_AT = 80, 2000
 
 
 class Method(Protocol):
@@ -65,15 +69,36 @@ class Method(Protocol):
         """Arrays and numbers from which `resume` goes on."""
 
 
-def choose(method: MethodName, n_features: int) -> str:
-    """The method to use on so many features.
+def choose(method: MethodName, arrays: PairArrays) -> str:
+    """The method to use on these pairs: the sweep, unless many features take few values.
 
-    >>> choose("auto", 3), choose("auto", 8), choose("sweep", 8)
+    Features with few values make many pairs change sides at the same directions, which boxes never
+    separate; the cells between the pairs' hyperplanes do not mind.
+
+    >>> from toprank.exact.problem import RankingProblem
+    >>> X, y = np.random.default_rng(0).normal(size=(40, 8)), np.arange(40) % 2
+    >>> smooth, coarse = (RankingProblem.from_labels(Z, y).arrays() for Z in (X, X.round()))
+    >>> choose("auto", smooth), choose("auto", coarse), choose("sweep", coarse)
     ('sweep', 'cells', 'sweep')
     """
+    names = possible(method, arrays.differences.shape[1])
+    return names[0] if len(names) == 1 or _smooth(arrays.differences) else names[1]
+
+
+def possible(method: MethodName, n_features: int) -> tuple[str, ...]:
+    """What `choose` can answer for so many features, the method for smooth features first."""
     if method != "auto":
-        return method
-    return "sweep" if n_features <= SWEEP_UP_TO else "cells"
+        return (method,)
+    if n_features <= SWEEP_UP_TO:
+        return ("sweep",)
+    return ("sweep", "cells") if n_features <= SWEEP_SMOOTH_UP_TO else ("cells",)
+
+
+def _smooth(differences: Floats) -> bool:
+    """Whether most columns take many values."""
+    some = differences[:MOST_LOOKED_AT]
+    many = [len(np.unique(column)) > MANY_VALUES for column in some.T]
+    return sum(many) > len(many) / 2
 
 
 def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:

@@ -344,7 +344,7 @@ class _Search:
             saved, self.resumed = self.resumed, None
             self.used = str(saved.facts["method"])
             return resume_method(self.used, arrays, saved.arrays, self.n_jobs)
-        self.used = choose(self.method, len(support.columns))
+        self.used = choose(self.method, arrays)
         price = support.price(self.problem.penalty)
         direction = self.problem.scale(self.coef)[support.columns]
         return make_method(

@@ -13,7 +13,7 @@ from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run
 from toprank.exact.certificate import Certificate
 from toprank.exact.constraints import Constraints
-from toprank.exact.methods import MethodName, choose
+from toprank.exact.methods import MethodName, possible
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
 from toprank.exact.search import compile_kernels, search
@@ -138,7 +138,8 @@ class ExactRanker(LinearRanker):
 
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
-            compile_kernels(choose(self.method, data.X.shape[1]))
+            for name in possible(self.method, data.X.shape[1]):
+                compile_kernels(name)
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
