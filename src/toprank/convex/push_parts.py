@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 MANY_POSITIVES = 5000
 MOST_NEGATIVES = 4000
+BAND = 500
 SKETCH_SIZE = 60
 LEAST_CURVATURE = 1e-10
 
@@ -236,7 +237,6 @@ class Negatives:
 
     def __init__(self, problem: PushProblem, scores: Floats) -> None:
         self._caps = problem.caps
-        self._rows = problem.negatives
         self._limit = min(max(50, problem.design.n_features), 500)
         count = len(problem.negatives)
         # The mean of all negatives leaves nothing to decide.
@@ -245,7 +245,6 @@ class Negatives:
         if self._caps is None:
             self._set.admit(pick_worst(scores - scores.min() + 1.0, self._limit, distinct=True))
         else:
-            self._limit = max(self._limit, 500)
             self._start_with_caps(scores, self._caps)
 
     def _start_with_caps(self, scores: Floats, caps: Floats) -> None:
@@ -255,6 +254,7 @@ class Negatives:
             return
         order = np.argsort(-scores, kind="stable")
         place = int(np.searchsorted(np.cumsum(caps[order]), 1.0))
+        self._limit = max(self._limit, min(place, BAND))
         self._set.state[order[: max(0, place - self._limit)]] = UPPER
         self._set.admit(order[max(0, place - self._limit) : place + self._limit])
         self._make_room(scores)

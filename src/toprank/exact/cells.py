@@ -19,12 +19,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
+from toprank.exact.cell_middle import clash, middle
 from toprank.exact.cell_units import Units, build_units
 from toprank.exact.cell_worker import CellWorker, Node
 from toprank.exact.pairs import PairArrays
-from toprank.exact.perfect import perfect_order
 from toprank.exact.sweep import sure_value
 
 __all__ = ["CellSearch"]
@@ -35,7 +34,6 @@ SUBTREE_SECONDS = 0.25
 MOST_OPEN = 20_000
 """With so many open nodes waiting, workers finish their subtrees instead."""
 MAX_CANDIDATES = 1000
-ROUNDING = 2.0**-52
 
 
 class CellSearch:
@@ -55,7 +53,7 @@ class CellSearch:
     n_jobs : int
         Number of threads.
     keep_log : bool
-        Whether to write down every deduction, for `toprank.exact.cell_proof`.
+        Whether to write down every deduction, see `log`.
 
     Attributes
     ----------
@@ -263,7 +261,7 @@ class CellSearch:
         """Book what a worker's run brought: a candidate, a node that needs help, a subtree to give back."""
         point = worker.candidate()
         if point is not None:
-            self._consider(point)
+            self._improve(point)
         if reason == worker.FITS:
             self._help(worker)
         elif reason == worker.JAMMED:
@@ -286,70 +284,38 @@ class CellSearch:
     def _help(self, worker: CellWorker) -> None:
         """All open units of a node hold at one point, nearly: a new answer, or a reason to branch."""
         node, states = worker.waiting()
-        rows = self._units.rows[states != worker.LOST]
-        w = perfect_order(_all_pairs(self._arrays, rows)) if len(rows) else None
-        if w is not None:
-            self._consider(w)
+        held = np.flatnonzero(states != worker.LOST)
+        rows = self._units.rows[held]
+        w, multipliers = middle(rows)
+        self._consider(w)
+        found = clash(rows, multipliers, self._units.margin)
         if node.bound < self._target:
             worker.dismiss()
-            return
-        clash = _clash(rows, self._units.margin)
-        units = None if clash is None else np.flatnonzero(states != worker.LOST)[clash]
-        if units is None:
+        elif found is None:
             self._stuck.append(node)
             worker.dismiss()
-            return
-        opened = units[states[units] == worker.UNDECIDED]
-        if len(opened):
-            worker.branch(int(opened[0]))
         else:
-            worker.dismiss()
+            opened = held[found][states[held[found]] == worker.UNDECIDED]
+            if len(opened):
+                worker.branch(int(opened[0]))
+            else:
+                worker.dismiss()
+
+    def _improve(self, point: Floats) -> None:
+        """A candidate from the simplex method lies on the edge of its cell: consider it and the middle."""
+        self._consider(point)
+        scores = self._units.rows @ point
+        held = self._units.rows[scores >= self._units.margin * (1 - 0.01)]
+        if len(held):
+            self._consider(middle(held)[0])
 
     def _consider(self, point: Floats) -> None:
-        """Note a candidate, moved to the middle of its cell; go on from its value if that is better."""
+        """Note a candidate; go on from its value if that is better."""
         size = np.abs(point).max(initial=0.0)
         if size == 0.0:
             return
-        coef = point / size
-        rows = self._arrays.differences
-        held = rows[rows @ coef >= self._arrays.margin * (1 - 0.01)]
-        middle = perfect_order(_all_pairs(self._arrays, held)) if len(held) else None
-        for w in (coef, middle):
-            if w is not None and w.any():
-                w = w / np.abs(w).max()
-                self.candidates = [*self.candidates[-MAX_CANDIDATES:], w]
-                value = sure_value(self._arrays, w)
-                if self._units.scale.up(value) >= self._target:
-                    self._raise_target(value + Fraction(self._step))
-
-
-def _all_pairs(arrays: PairArrays, rows: Floats) -> PairArrays:
-    """Rows as a set of preferences."""
-    nobody = np.empty(0, dtype=np.int32)
-    start = np.zeros(1, dtype=np.int64)
-    return PairArrays(
-        rows, nobody, nobody, nobody, nobody, np.empty(0), start, np.ones(len(rows)), arrays.margin
-    )
-
-
-def _clash(rows: Floats, margin: float) -> NDArray[np.intp] | None:
-    """Rows that provably cannot all reach the margin in the box, largest multiplier first, or None."""
-    d = rows.shape[1]
-    result = linprog(
-        np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack((-rows, np.ones(len(rows)))),
-        b_ub=np.zeros(len(rows)),
-        bounds=[(-1.0, 1.0)] * d + [(None, None)],
-        method="highs",
-    )
-    if result.x is None:
-        return None
-    multipliers = np.maximum(-result.ineqlin.marginals, 0.0)
-    multipliers[multipliers < 1e-11 * multipliers.max()] = 0.0
-    used = np.flatnonzero(multipliers)
-    t = multipliers[used]
-    reach = np.abs(t @ rows[used]).sum()
-    mass = t @ np.abs(rows[used]).sum(axis=1) + margin * t.sum()
-    if reach + 4 * (len(used) + d + 4) * ROUNDING * mass < margin * t.sum():
-        return used[np.argsort(-t)]
-    return None
+        w = point / size
+        self.candidates = [*self.candidates[-MAX_CANDIDATES:], w]
+        value = sure_value(self._arrays, w)
+        if self._units.scale.up(value) >= self._target:
+            self._raise_target(value + Fraction(self._step))

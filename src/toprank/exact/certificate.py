@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Status, relative_gap
 from toprank.exact.problem import RankingProblem
+from toprank.exact.proof import check_proof
 from toprank.output import write_whole
 
 __all__ = ["Certificate", "CertificateError", "verify"]
@@ -241,6 +242,8 @@ def verify(problem: RankingProblem, certificate: Certificate) -> list[str]:
         complaints.append(
             f"called optimal, but value and bound differ by {certificate.bound - certificate.value!r}"
         )
+    if certificate.proof is not None and not complaints:
+        complaints += check_proof(problem, certificate.proof, certificate.bound)
     return complaints
 
 

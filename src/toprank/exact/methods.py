@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from dataclasses import replace
 from typing import Any, Literal, Protocol
@@ -19,7 +18,6 @@ __all__ = [
     "choose",
     "make_method",
     "possible",
-    "proof_part",
     "resume_method",
     "won_arrays",
 ]
@@ -159,17 +157,3 @@ def won_arrays(arrays: PairArrays, coef: Floats) -> PairArrays | None:
         weight_start=np.zeros(1, dtype=np.int64),
         pair_weight=np.ones(int(won.sum())),
     )
-
-
-def proof_part(name: str, method: Method, columns: NDArray[np.int64]) -> dict[str, Any]:
-    """The partition a method searched, as text that JSON can keep."""
-    log = method.log or {}
-    return {
-        "method": name,
-        "columns": columns.tolist(),
-        "log": {_text(key): _text(value) for key, value in log.items()},
-    }
-
-
-def _text(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")

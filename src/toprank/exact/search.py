@@ -27,13 +27,13 @@ from toprank.exact.methods import (
     attainable_bound,
     choose,
     make_method,
-    proof_part,
     resume_method,
     won_arrays,
 )
 from toprank.exact.pairs import PairArrays
 from toprank.exact.perfect import perfect_order
 from toprank.exact.problem import RankingProblem
+from toprank.exact.proof import REPLAYABLE, proof_part
 from toprank.exact.supports import Support, SupportTree
 
 __all__ = ["compile_kernels", "search"]
@@ -76,7 +76,8 @@ def search(
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
     keep_proof : bool
-        Whether the certificate should carry the partition that was searched, for `verify` to replay.
+        Whether the certificate should carry the partition that was searched, for `verify` to replay; the
+        sweep alone can be replayed, and only a search that was not taken up from a checkpoint.
 
     Examples
     --------
@@ -89,6 +90,10 @@ def search(
         raise ValueError(f"method={method!r} must be one of {', '.join(get_args(MethodName))}.")
     if n_jobs != -1 and n_jobs < 1:
         raise ValueError(f"n_jobs={n_jobs} must be at least 1, or -1 for one thread per processor.")
+    if keep_proof:
+        if method not in ("auto", *REPLAYABLE):
+            raise ValueError(f"keep_proof: the method {method!r} cannot be replayed; use method='sweep'.")
+        method = "sweep"
     threads = len(os.sched_getaffinity(0)) if n_jobs == -1 else n_jobs
     path = None if checkpoint is None else Path(checkpoint)
     return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
@@ -311,8 +316,8 @@ class _Search:
         else:
             self.tree.branch(support, method.bound)
         self.spent = self.nodes
-        if self.keep_proof:
-            self.proofs.append(proof_part(self.used, method, support.columns))
+        if self.keep_proof and method.log is not None:
+            self.proofs.append(proof_part(self.used, support.columns, method.bound, method.log))
 
     def _search(self, method: Method, support: Support) -> bool:
         """Search coefficients on some columns; their statistic minus the price is what counts."""
@@ -392,6 +397,7 @@ class _Search:
         self.seconds_before = float(facts["seconds"])
         self.history = [(float(s), float(v), float(b)) for s, v, b in facts["history"]]
         self.tree.restore(facts["supports"])
+        self.keep_proof = False  # what was searched before is not in the file
 
     def _remove_checkpoint(self) -> None:
         if self.path is not None:
