@@ -24,7 +24,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 MethodName = Literal["auto", "sweep", "cells"]
-SWEEP_UP_TO = 6
+SWEEP_UP_TO = 5
 """Features up to which the sweep is the better method."""
 SWEEP_SMOOTH_UP_TO = 9
 """Features up to which it is where most of them take many values."""

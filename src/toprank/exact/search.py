@@ -36,7 +36,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import REPLAYABLE, proof_part
 from toprank.exact.supports import Support, SupportTree
 
-__all__ = ["compile_kernels", "search"]
+__all__ = ["compile_kernels", "search", "within_reach"]
 
 Floats = NDArray[np.float64]
 CHUNK_SECONDS = 0.1
@@ -45,6 +45,8 @@ MOST_ENTRIES = 12_000_000
 """Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
 IMPROVEMENT = 1e-10
 """Relative size of the smallest improvement that is looked for."""
+MOST_WIDENED = 1_000_000
+"""Pairs up to which the answer is moved to the middle of its cell; beyond, the program takes seconds."""
 LONGEST_HISTORY = 1000
 
 
@@ -97,6 +99,11 @@ def search(
     threads = len(os.sched_getaffinity(0)) if n_jobs == -1 else n_jobs
     path = None if checkpoint is None else Path(checkpoint)
     return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
+
+
+def within_reach(problem: RankingProblem) -> bool:
+    """Whether a proof is tried at all: the differences of all pairs must fit in memory."""
+    return problem.n_pairs * problem.n_features <= MOST_ENTRIES
 
 
 @cache
@@ -190,14 +197,14 @@ class _Search:
         """All phases until proved or stopped."""
         self._resume()
         self.note()
-        within_reach = self.problem.n_pairs * self.problem.n_features <= MOST_ENTRIES
-        proved = within_reach and self._look_first()
-        proved = proved or self._climb(starts, within_reach) or (within_reach and self._prove())
+        reachable = within_reach(self.problem)
+        proved = reachable and self._look_first()
+        proved = proved or self._climb(starts, reachable) or (reachable and self._prove())
         if proved:
             self.lower(max(self.tree.settled, self.target))
             self.note()
             self._remove_checkpoint()
-        if within_reach:
+        if reachable and self.problem.n_pairs <= MOST_WIDENED:
             self._widen()
         return self._certificate(proved)
 
@@ -243,17 +250,17 @@ class _Search:
         self.report("looking for the perfect order")
         return self.value >= self.bound
 
-    def _climb(self, starts: Sequence[ArrayLike], within_reach: bool) -> bool:
+    def _climb(self, starts: Sequence[ArrayLike], reachable: bool) -> bool:
         """Good answers by local search: as many as `DirectRanker` would look at, in half the time at most."""
         begin = self.run.seconds
         begins = [self.problem.scale(start) for start in starts] or [np.ones(self.problem.n_features)]
         lines = default_lines(self.problem)
-        if within_reach:
+        if reachable:
             # With few features the proof itself is quicker than a thorough climb, which can follow later.
             lines = min(lines, 5 ** min(self.problem.n_features - 1, 10))
         if self.resumed is not None:
             lines, begins = 1, [self.problem.scale(self.coef)]
-        part = self.run.part(0.5 if within_reach else 1.0, silent=True)
+        part = self.run.part(0.5 if reachable else 1.0, silent=True)
         self.climber = local_search(self.free, begins, part, max_iter=lines)
         dense = self.problem.unscale(self.climber.best.coef)
         self.offer(dense)

@@ -13,10 +13,10 @@ from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run
 from toprank.exact.certificate import Certificate
 from toprank.exact.constraints import Constraints
-from toprank.exact.methods import MethodName, possible
+from toprank.exact.methods import MethodName, choose
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
-from toprank.exact.search import compile_kernels, search
+from toprank.exact.search import compile_kernels, search, within_reach
 from toprank.linear.starts import Start, start_directions
 from toprank.statistics import LinearRankStatistic
 
@@ -138,8 +138,9 @@ class ExactRanker(LinearRanker):
 
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
-            for name in possible(self.method, data.X.shape[1]):
-                compile_kernels(name)
+            problem = self.problem(data.X, data.y, qid=data.qid)
+            if within_reach(problem):
+                compile_kernels(choose(self.method, problem.arrays()))
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
