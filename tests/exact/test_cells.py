@@ -5,9 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 
 import exact_oracles as oracles
-from toprank.exact import RankingProblem
+from toprank.exact import RankingProblem, _cell_kernels
+from toprank.exact.cell_replay import replay_cells
 from toprank.exact.cell_units import build_units, convex_below
 from toprank.exact.cells import CellSearch
 from toprank.exact.sweep import SweepSearch
@@ -227,3 +229,87 @@ def test_equal_differences_are_one_unit():
     units = build_units(problem.arrays())
     assert units.size == len({(1.0, 2.0), (5.0, 5.0), (-4.0, -3.0)})
     assert len(units.prize[1][0]) == problem.n_pairs
+
+
+# -- the log -----------------------------------------------------------------------------------
+
+
+def logged(problem, **options):
+    search = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9, keep_log=True, **options))
+    assert search.unresolved == -math.inf
+    return search
+
+
+@pytest.mark.parametrize("statistic", ["dcg", "auc", "precision@2", "mrr"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_log_proves_the_bound_anew(statistic, kind):
+    rng = np.random.default_rng(20 + KINDS.index(kind))
+    X, y = rows_of(kind, rng, 12, 3), labels_of(rng, 12)
+    problem = RankingProblem.from_labels(X, y, statistic, qid=np.arange(12) % 2 if kind == "whole" else None)
+    search = logged(problem)
+    best = max([problem.floor, *(value_of(problem, w) for w in search.candidates)])
+    assert replay_cells(problem.arrays(), search.log, search.bound + 1e-9) == []
+    assert replay_cells(problem.arrays(), search.log, best - 1e-9) != []
+
+
+def test_the_log_of_weighted_pairs_and_of_two_threads_is_replayed():
+    rng = np.random.default_rng(21)
+    X = rng.normal(size=(9, 3))
+    pairs = [(i, k) for i in range(9) for k in range(9) if i != k and rng.random() < 0.5]
+    problem = RankingProblem.from_preferences(X, pairs, rng.integers(1, 5, len(pairs)) / 4)
+    search = logged(problem, n_jobs=2)
+    assert replay_cells(problem.arrays(), search.log, search.bound + 1e-9) == []
+
+
+def test_a_log_with_anything_missing_or_changed_is_refused():
+    problem = medium(3, 30, 4)
+    search = logged(problem)
+    assert search.nodes > 20
+    arrays, bound = problem.arrays(), search.bound + 1e-9
+    assert replay_cells(arrays, search.log, bound) == []
+    root = (0).to_bytes(8, "little")
+    stream = np.frombuffer(search.log[root], dtype="<i8")
+    assert replay_cells(arrays, {}, bound) != []
+    assert replay_cells(arrays, {**search.log, root: stream[: len(stream) // 2].tobytes()}, bound) != []
+    assert replay_cells(arrays, {**search.log, root: search.log[root][:-3]}, bound) != []
+    other = RankingProblem.from_labels(-problem.X, problem.labels, "dcg")
+    assert replay_cells(other.arrays(), search.log, bound) != []
+
+
+def test_an_answer_at_the_corner_of_the_box_is_found():
+    X = [[-2, -1, 2], [1, 1, -2], [-1, -1, -2], [0, 1, -2], [-1, 1, 0], [0, -1, 1], [-2, 1, -1], [1, -2, 2]]
+    X, y = np.array(X, dtype=float), np.array([1, 0, 0, 1, 0, 1, 1, 1])
+    problem = RankingProblem.from_labels(X, y, "mrr")
+    assert_equal_to(problem, enumerate_lists(problem, X, y))
+
+
+# -- what the simplex method claims is checked ---------------------------------------------------
+
+
+@njit
+def certified(facts, lp, literal, found):
+    return _cell_kernels._certify(facts, lp, literal, found)
+
+
+def claim(first, second, price, margin):
+    """Whether "unit 1 cannot be won where unit 0 is" is accepted with this multiplier."""
+    units = np.array([first, second])
+    d = units.shape[1]
+    size = np.abs(units).sum(axis=1)
+    gauge = np.array([[margin] * 2, [margin] * 2, [margin] * 2, size, [margin] * 2])
+    vertex = np.zeros((d + 2, d))
+    vertex[d + 1, 0] = -price
+    ids = np.array([0, *[-1] * (d - 1)])
+    lp = np.zeros((d, d)), np.zeros((5, d)), ids, np.arange(d), vertex
+    found = np.zeros((2, d + 4), dtype=np.int32)
+    return bool(certified((units, np.ascontiguousarray(units.T), gauge), lp, 2, found))
+
+
+def test_an_infeasible_set_needs_a_proof_beyond_rounding():
+    opposite = ([1.0, 0.5], [-1.0, -0.5])
+    assert claim(*opposite, 1.0, 1e-6)
+    assert not claim(*opposite, 0.5, 1e-6)  # the wrong multiplier
+    assert not claim(*opposite, 0.0, 1e-6)  # none at all
+    assert not claim([1.0, 0.5], [1.0, -0.5], 1.0, 1e-6)  # both can be won
+    assert not claim([1.0, 0.5], [-1.0 + 4e-6, -0.5], 1.0, 1e-6)  # the wider lead is within the box
+    assert not claim(*opposite, 1.0, 1e-16)  # true, but within rounding

@@ -89,7 +89,7 @@ def inspections(n: int = 1600, *, random_state: int | None = 0) -> pd.DataFrame:
     import pandas as pd
 
     rng = np.random.default_rng(random_state)
-    site = rng.choice(["harbour", "mill", "quarry"], size=n, p=[0.35, 0.45, 0.2])
+    site = rng.choice(["harbour", "quarry"], size=n, p=[0.8, 0.2])
     age = rng.gamma(3.0, 4.0, size=n)
     starts = rng.poisson(6, size=n) + rng.poisson(4, size=n) * (site == "quarry")
     temperature = rng.normal(58.0, 5.0, size=n)

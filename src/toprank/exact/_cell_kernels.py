@@ -448,18 +448,16 @@ def _negatives_form(prize, tally, drop, control, expect, log):
     every won pair it loses.
     """
     _, _, query_of, queries, weights, _, order = prize
+    here = control[N_LOG] + 2
     if log.size > 0:
-        at = control[N_LOG]
-        log[at], log[at + 1] = LOG_RESET, order.size
-        control[N_LOG] = at + 2 + order.size
+        log[here - 2], log[here - 1] = LOG_RESET, 2 * order.size
+        control[N_LOG] = here + 2 * order.size
     for i in range(tally.shape[1]):
         tally[2, i] = 0
     for k in range(order.size):
         b = max(0, min(tally[1, k], int(np.floor(min(expect[k], 1e9) + 0.5))))
         tally[0, k] = b
         tally[2, queries[3, query_of[1, k]] + b + 1] += 1
-        if log.size > 0:
-            log[control[N_LOG] - order.size + k] = b
     for q in range(queries.shape[1]):
         for b in range(queries[3, q], queries[3, q] + queries[0, q] + 1):
             tally[2, b + 1] += tally[2, b]
@@ -468,8 +466,11 @@ def _negatives_form(prize, tally, drop, control, expect, log):
         k = order[i]
         q = query_of[1, k]
         b = tally[0, k]
-        at = queries[4, q] + tally[2, queries[3, q] + b] + b
+        rank = tally[2, queries[3, q] + b]
+        at = queries[4, q] + rank + b
         tally[2, queries[3, q] + b] += 1
+        if log.size > 0:
+            log[here + 2 * k], log[here + 2 * k + 1] = b, rank
         if b > 0:
             drop[k] = weights[1, at - 1] - weights[1, at]
         else:

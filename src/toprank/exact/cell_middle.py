@@ -1,4 +1,4 @@
-"""The middle of a cell, or a proof that the cell is empty: one linear program, its answer and its multipliers."""
+"""The middle of a cell, or a proof that the cell is empty: one linear program and its multipliers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def middle(rows: Floats) -> tuple[Floats, Floats]:
     claimed with them must be checked.
 
     >>> w, multipliers = middle(np.array([[2.0, 0.0], [-1.0, 1.0]]))
-    >>> w.tolist(), multipliers.tolist()
-    ([0.3333333333333333, 1.0], [0.3333333333333333, 0.6666666666666666])
+    >>> w.round(3).tolist(), multipliers.round(3).tolist()
+    ([0.333, 1.0], [0.333, 0.667])
     """
     chosen = _lowest(rows @ np.sign(rows.sum(axis=0)))
     while True:
@@ -58,10 +58,10 @@ def _solve(rows: Floats) -> tuple[Floats, float, Floats]:
 
 
 def clash(rows: Floats, multipliers: Floats, margin: float) -> Places | None:
-    """Rows that provably cannot all reach the margin in the box, largest multiplier first; None if not proved.
+    """Rows that provably cannot all reach the margin in the box, largest multiplier first, or None.
 
-    With multipliers t >= 0 and g = sum t_r row_r, no w in the box has g @ w above sum |g_j|; all rows together
-    want at least margin * sum t_r.
+    With multipliers t >= 0 and g = sum t_r row_r, no w in the box has g @ w above sum |g_j|; all rows
+    together want at least margin * sum t_r.
 
     >>> clash(np.array([[1.0], [-1.0]]), np.array([0.5, 0.5]), 1e-6).tolist()
     [0, 1]

@@ -244,6 +244,21 @@ class CellWorker:
         self._note(kernels.LOG_BRANCH, unit)
         self._note(kernels.LOG_BRANCH, int(stack[level, kernels.FIRST_ID]))
 
+    def close(self, units: NDArray[Any]) -> None:
+        """Help for the waiting node: these units, all decided as won, cannot be won together."""
+        kernels = self._kernels
+        if self._log.size:
+            self._flush()
+            record = [
+                kernels.LOG_PACK,
+                len(units),
+                *(2 * units).tolist(),
+                kernels.LOG_CLOSE,
+                kernels.CLOSED_EMPTY,
+            ]
+            self._notes.append(np.array(record, dtype="<i8").tobytes())
+        self.dismiss()
+
     def dismiss(self) -> None:
         """The waiting node is settled: off the stack with it."""
         self._control[self._kernels.LEVEL] -= 1

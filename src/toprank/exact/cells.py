@@ -53,7 +53,7 @@ class CellSearch:
     n_jobs : int
         Number of threads.
     keep_log : bool
-        Whether to write down every deduction, see `log`.
+        Whether to write down every deduction, for `toprank.exact.cell_replay`.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class CellSearch:
     ...     search.advance(0.1)
     >>> best = max(problem.evaluate(problem.unscale(w)) for w in search.candidates)
     >>> round(best, 3), search.bound - best < 1e-9
-    (0.795, True)
+    (0.685, True)
     """
 
     def __init__(
@@ -299,7 +299,7 @@ class CellSearch:
             if len(opened):
                 worker.branch(int(opened[0]))
             else:
-                worker.dismiss()
+                worker.close(held[found])
 
     def _improve(self, point: Floats) -> None:
         """A candidate from the simplex method lies on the edge of its cell: consider it and the middle."""

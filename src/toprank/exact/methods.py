@@ -17,18 +17,17 @@ __all__ = [
     "attainable_bound",
     "choose",
     "make_method",
-    "possible",
     "resume_method",
     "won_arrays",
 ]
 
 Floats = NDArray[np.float64]
 MethodName = Literal["auto", "sweep", "cells"]
-SWEEP_UP_TO = 5
-"""Features up to which the sweep is the better method."""
+SWEEP_UP_TO = 3
+"""Features up to which the sweep is always the better method."""
 SWEEP_SMOOTH_UP_TO = 9
-"""Features up to which it is where most of them take many values."""
-MANY_VALUES, MOST_LOOKED_AT = 80, 2000
+"""Features up to which it is where each of them takes more than a few values."""
+FEW_VALUES, MOST_LOOKED_AT = 9, 2000
 
 
 class Method(Protocol):
@@ -68,35 +67,28 @@ class Method(Protocol):
 
 
 def choose(method: MethodName, arrays: PairArrays) -> str:
-    """The method to use on these pairs: the sweep, unless many features take few values.
+    """The method to use on these pairs: the sweep, unless there are many features, or some with few values.
 
-    Features with few values make many pairs change sides at the same directions, which boxes never
-    separate; the cells between the pairs' hyperplanes do not mind.
+    Features with few values (flags, one-hot columns) make many pairs change sides at the same directions,
+    which boxes never separate; the cells between the pairs' hyperplanes do not mind.
 
     >>> from toprank.exact.problem import RankingProblem
-    >>> X, y = np.random.default_rng(0).normal(size=(40, 8)), np.arange(40) % 2
-    >>> smooth, coarse = (RankingProblem.from_labels(Z, y).arrays() for Z in (X, X.round()))
+    >>> X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
+    >>> smooth, coarse = (RankingProblem.from_labels(Z, y).arrays() for Z in (X, np.sign(X)))
     >>> choose("auto", smooth), choose("auto", coarse), choose("sweep", coarse)
     ('sweep', 'cells', 'sweep')
     """
-    names = possible(method, arrays.differences.shape[1])
-    return names[0] if len(names) == 1 or _smooth(arrays.differences) else names[1]
-
-
-def possible(method: MethodName, n_features: int) -> tuple[str, ...]:
-    """What `choose` can answer for so many features, the method for smooth features first."""
     if method != "auto":
-        return (method,)
-    if n_features <= SWEEP_UP_TO:
-        return ("sweep",)
-    return ("sweep", "cells") if n_features <= SWEEP_SMOOTH_UP_TO else ("cells",)
+        return method
+    d = arrays.differences.shape[1]
+    if d <= SWEEP_UP_TO or (d <= SWEEP_SMOOTH_UP_TO and _smooth(arrays.differences)):
+        return "sweep"
+    return "cells"
 
 
 def _smooth(differences: Floats) -> bool:
-    """Whether most columns take many values."""
-    some = differences[:MOST_LOOKED_AT]
-    many = [len(np.unique(column)) > MANY_VALUES for column in some.T]
-    return sum(many) > len(many) / 2
+    """Whether no column takes few values only."""
+    return all(len(np.unique(column)) > FEW_VALUES for column in differences[:MOST_LOOKED_AT].T)
 
 
 def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:

@@ -67,7 +67,7 @@ def check_ranker(ranker: BaseRanker) -> None:
     Examples
     --------
     >>> from toprank import DirectRanker
-    >>> check_ranker(DirectRanker(max_iter=50, n_restarts=1))
+    >>> check_ranker(DirectRanker(n_restarts=1))
     """
     for check in ranker_checks():
         check(ranker)

@@ -68,7 +68,7 @@ def warm_up(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> None:
     Fits it on a few rows of the real table with made-up labels: features of the same kind need the same
     kernels. Milliseconds when those are there already.
     """
-    rows = X[: min(24, X.shape[0])]
+    rows = X[: min(12, X.shape[0])]
     y = np.arange(rows.shape[0], dtype=np.int8) % 3 // 2
     groups = None if qid is None else np.arange(rows.shape[0]) // 6
     fit_quietly(estimator, rows, y, groups)
