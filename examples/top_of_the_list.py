@@ -56,6 +56,7 @@ def draw_proof(ax: plt.Axes) -> None:
     top = np.argsort(-LogisticRegression().fit(X, y).decision_function(X))[:100]
     ranker = ExactRanker("dcg", time_limit=60, random_state=0).fit(X[top], y[top])
     SearchProgressDisplay.from_progress(ranker.certificate_.progress(), ax=ax)
+    ax.legend(loc="center right", frameon=False, fontsize=9)
     ax.set_title(ranker.certificate_.summary(), fontsize=10)
 
 

@@ -80,4 +80,5 @@ def _widest(rows: Floats) -> tuple[Floats | None, float]:
     )
     if result.x is None:
         return None, -np.inf
-    return np.asarray(result.x[:-1]), float(result.x[-1])
+    # The solver may leave the box by a rounding error.
+    return np.clip(result.x[:-1], -1.0, 1.0), float(result.x[-1])

@@ -103,7 +103,9 @@ class SearchProgressDisplay:
         if bool(np.isnan(bounds).all()):
             return None
         gap = relative_gap(float(self.values[-1]), float(self.bounds[-1]))
-        label = f"{prefix}bound {self.bounds[-1]:.6g} (gap {100 * gap:.2g}%)"
+        # Proofs end within a billionth: that is closed, not a gap of 1e-08 %.
+        shown = "closed" if gap < 1e-8 else f"gap {100 * gap:.2g}%"
+        label = f"{prefix}bound {self.bounds[-1]:.6g} ({shown})"
         color = self.line_.get_color()
         dashes: Any = (0, (4, 2))
         (line,) = self.ax_.plot(
