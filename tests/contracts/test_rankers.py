@@ -45,6 +45,7 @@ def test_every_public_ranker_is_listed():
 
 # Some of scikit-learn's toy data leave one class in the top; saying so is right.
 @pytest.mark.filterwarnings("ignore::toprank.rerank.OneClassTopWarning")
+@pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning")
 @parametrize_with_checks([make() for make in RANKERS.values()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

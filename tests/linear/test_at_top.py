@@ -242,6 +242,8 @@ def test_bad_parameters(parameters, message):
         AccuracyAtTop(**parameters).fit(*sample(0))
 
 
+# On a handful of equal rows the local solver may not settle; it says so, and that is not the question.
+@pytest.mark.filterwarnings("ignore::toprank.control.SearchStoppedWarning")
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), solver=st.sampled_from(["exhaustive", "screened", "local"]))
 def test_ties_and_duplicates(seed, solver):
@@ -336,7 +338,7 @@ def test_two_processes_and_threads_give_the_same_coefficients():
 
 
 def test_a_killed_worker_costs_time_not_the_result():
-    X, y = sample(2, n=400)
+    X, y = sample(2, n=900)
     here = AccuracyAtTop(0.25, 0.01).fit(X, y)
     killed = []
 

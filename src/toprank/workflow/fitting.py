@@ -65,10 +65,21 @@ def fit_quietly(
 def warm_up(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> None:
     """Have the kernels of an estimator compiled, or read from the cache, before any clock starts.
 
-    Fits it on a few rows of the real table with made-up labels: features of the same kind need the same
-    kernels. Milliseconds when those are there already.
+    Fits it on a few rows of the real table with made-up labels, since features of the same kind need the same
+    kernels, or on a toy table of the same kind. Milliseconds when the kernels are there already.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array, sparse matrix or None
+        Features of the real table, where they are known already.
+    qid : array or None
     """
-    rows = X[: min(12, X.shape[0])]
+    rows: Any = X
+    if X is None or hasattr(X, "tocsr"):
+        toy = np.random.default_rng(0).normal(size=(24, 3))
+        rows = toy if X is None else type(X)(toy)
+    rows = rows[:12]
     y = np.arange(rows.shape[0], dtype=np.int8) % 3 // 2
     groups = None if qid is None else np.arange(rows.shape[0]) // 6
     fit_quietly(estimator, rows, y, groups)
