@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from toprank.exact.problem import RankingProblem
 
-__all__ = ["REPLAYABLE", "check_proof", "proof_part"]
+__all__ = ["check_proof", "proof_part"]
 
-REPLAYABLE = ("sweep",)
-"""Methods whose log can be gone through again."""
 MOST_FEATURES = 16
 """With a price on coefficients all sets of columns are gone through: no more than this many columns."""
 TOLERANCE = 1e-9
@@ -71,12 +69,15 @@ def _part_columns(part: dict[str, Any], problem: RankingProblem) -> NDArray[np.i
 def _replayed(
     problem: RankingProblem, columns: NDArray[np.int64], most: float, part: dict[str, Any]
 ) -> list[str]:
+    from toprank.exact.cell_replay import replay_cells
     from toprank.exact.replay import replay
 
-    if part["method"] not in REPLAYABLE:
+    replays = {"sweep": replay, "cells": replay_cells}
+    if part["method"] not in replays:
         return [f"the log of the method {part['method']!r} cannot be replayed"]
     log = {_bytes(key): _bytes(value) for key, value in part["log"].items()}
-    return replay(problem.arrays(columns), log, most + TOLERANCE / 2 * max(1.0, abs(most)))
+    again = replays[part["method"]]
+    return again(problem.arrays(columns), log, most + TOLERANCE / 2 * max(1.0, abs(most)))
 
 
 def _sets_of_columns(problem: RankingProblem) -> list[tuple[int, ...]]:

@@ -33,7 +33,7 @@ from toprank.exact.methods import (
 from toprank.exact.pairs import PairArrays
 from toprank.exact.perfect import perfect_order
 from toprank.exact.problem import RankingProblem
-from toprank.exact.proof import REPLAYABLE, proof_part
+from toprank.exact.proof import proof_part
 from toprank.exact.supports import Support, SupportTree
 
 __all__ = ["compile_kernels", "search", "within_reach"]
@@ -78,8 +78,8 @@ def search(
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
     keep_proof : bool
-        Whether the certificate should carry the partition that was searched, for `verify` to replay; the
-        sweep alone can be replayed, and only a search that was not taken up from a checkpoint.
+        Whether the certificate should carry the partition that was searched, for `verify` to replay; not
+        of a search that was taken up from a checkpoint.
 
     Examples
     --------
@@ -92,10 +92,6 @@ def search(
         raise ValueError(f"method={method!r} must be one of {', '.join(get_args(MethodName))}.")
     if n_jobs != -1 and n_jobs < 1:
         raise ValueError(f"n_jobs={n_jobs} must be at least 1, or -1 for one thread per processor.")
-    if keep_proof:
-        if method not in ("auto", *REPLAYABLE):
-            raise ValueError(f"keep_proof: the method {method!r} cannot be replayed; use method='sweep'.")
-        method = "sweep"
     threads = len(os.sched_getaffinity(0)) if n_jobs == -1 else n_jobs
     path = None if checkpoint is None else Path(checkpoint)
     return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
