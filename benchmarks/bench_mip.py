@@ -38,6 +38,10 @@ def top_of_half(name: str, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarra
     return X[best], y[best], base.coef_.ravel()
 
 
+def one_class(name: str, k: int) -> bool:
+    return len(np.unique(top_of_half(name, k)[1])) < 2
+
+
 def solve(name: str, k: int, method: str, backend: str, seconds: float) -> dict[str, object]:
     """One line of the table: what a method has after the same number of seconds on one thread."""
     X, y, start = top_of_half(name, k)
@@ -82,11 +86,11 @@ def main() -> None:
     options = parser.parse_args()
     usable = [name for name in options.backends.split(",") if backends.available()[name] is None]
     methods = [*product(("mip-subrank", "mip"), usable), ("search", "")]
-    cells = [
-        (name, int(k), *method, options.seconds)
-        for name, k in product(options.datasets.split(","), options.sizes.split(","))
-        for method in methods
-    ]
+    lists = [(name, int(k)) for name, k in product(options.datasets.split(","), options.sizes.split(","))]
+    for name, k in [pair for pair in lists if one_class(*pair)]:
+        print(f"{name}, K = {k}: all {k} rows are of one class, there is nothing to rank")
+        lists.remove((name, k))
+    cells = [(*pair, *method, options.seconds) for pair in lists for method in methods]
     solve("haberman", 30, "search", "", 1.0)  # compiles the kernels, cached for every worker
     print(f"{options.seconds:g} s and one thread each, {options.jobs} at a time", flush=True)
     records = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,8 @@ CLOSE_SIZE, CLOSE_TRIES = 40, 12
 """Boxes with so few undecided pairs are closed by linear programs, so many at most."""
 SPARE, LOG_BYTES, BUCKETS, LARGEST_CLOSE = 256, 1 << 16, 4096, 512
 CHUNK_SECONDS = 0.03
+MANY_PAIRS = 1_000_000
+"""With more, a face is swept in pieces: the events of all of them at once would take much memory."""
 
 
 class BoxWorker:
@@ -160,11 +163,14 @@ def sweep_face(frame: Frame, node: Floats, target: int, *, safe: bool) -> tuple[
     P, r = frame.problem.E.shape
     k = frame.swept(node)
     fixed = 1 - k
-    at, who, out = np.empty((2, P + 1)), np.empty((2, P + 1), np.int32), np.zeros(3)
-    ends = np.zeros(min(1 << 20, P // 2 + 2), np.int64)
-    best = kernels.sweep_face(
-        frame.problem, fixed, node[fixed], k, frame.margin, safe, target, frame.value, at, who, ends, out
-    )
-    point = np.zeros(r)
-    point[fixed], point[k] = node[fixed], out[0]
+    best, point, out = kernels.NOTHING, np.zeros(r), np.zeros(3)
+    point[fixed] = node[fixed]
+    for low, high in pairwise(np.linspace(-1.0, 1.0, 17 if P > MANY_PAIRS else 2).tolist()):
+        place = (frame.problem, fixed, node[fixed], k, low, high, frame.margin, safe)
+        events = kernels.count_events(*place)
+        at, who = np.empty((2, events + 1)), np.empty((2, events + 1), np.int32)
+        ends = np.zeros(min(1 << 20, events // 2 + 2), np.int64)
+        found = kernels.sweep_face(*place, max(target, best), frame.value, at, who, ends, out)
+        if found > best:
+            best, point[k] = found, out[0]
     return int(best), point

@@ -79,7 +79,7 @@ def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
     amount for every row, so that no two rows meet in a tie; a claim must hold at the margin itself to count.
     """
     D = arrays.differences
-    possible = np.abs(D).sum(axis=1) * (1 + 2 * (D.shape[1] + 2) * UNIT) >= arrays.margin
+    possible = arrays.winnable()
     live, dead = np.flatnonzero(possible), np.flatnonzero(~possible)
     rows, unit = np.unique(D[live], axis=0, return_inverse=True)
     unit = unit.reshape(-1)

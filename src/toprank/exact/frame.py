@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
-from toprank.exact.pairs import PairArrays
+from toprank.exact.pairs import PairArrays, largest_leads
 
 if TYPE_CHECKING:
     from toprank.exact._sweep_kernels import Problem
@@ -163,10 +163,12 @@ def build_frame(
     (d, r), scale = reduced.shape, value_scale(arrays)
     value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
     units = 16 if exact_norm else 2 * (41 * r + 64) + 8 * (r + d) + 64
-    error = units * UNIT * (np.abs(D) @ np.abs(reduced).sum(axis=1)) + 2 * d * noise * np.abs(reduced).sum()
+    error = largest_leads(D, np.abs(reduced).sum(axis=1))
+    error *= units * UNIT
+    error += 2 * d * noise * np.abs(reduced).sum() + 1e-300
     problem = Problem(
         np.ascontiguousarray(E),
-        error + 1e-300,
+        error,
         np.ascontiguousarray(
             arrays.positive if possible.all() else arrays.positive[possible], dtype=np.int32
         ),
@@ -199,8 +201,7 @@ def _winnable(arrays: PairArrays) -> tuple[Floats, float, NDArray[np.bool_], NDA
     More than two features are rescaled by a power of two, the largest difference near 1.
     """
     D, margin = arrays.differences, arrays.margin
-    size = np.abs(D) @ np.ones(D.shape[1])
-    possible = size * (1 + 4 * D.shape[1] * UNIT) >= margin
+    possible = arrays.winnable()
     kept = D if possible.all() else D[possible]
     used = np.flatnonzero(kept.any(axis=0))
     if len(used) < D.shape[1]:

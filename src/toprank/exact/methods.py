@@ -114,15 +114,14 @@ def _class(name: str) -> Any:
 def attainable_bound(arrays: PairArrays) -> float:
     """Value when every pair is won that can be won by itself; no answer is better.
 
-    Within the box no lead exceeds ``sum_j |D_j|``, so pairs of equal or nearly equal rows are lost.
+    Pairs of equal or nearly equal rows are lost.
 
     >>> from toprank.exact.problem import RankingProblem
     >>> problem = RankingProblem.from_labels([[0.0], [1.0], [0.0]], [0, 1, 1], "auc")
     >>> problem.trivial_bound, attainable_bound(problem.arrays())
     (1.0, 0.5)
     """
-    D = arrays.differences
-    possible = np.abs(D).sum(axis=1) * (1 + 4 * (D.shape[1] + 2) * 2.0**-53) >= arrays.margin
+    possible = arrays.winnable()
     if arrays.pair_weight is not None:
         return math.fsum(arrays.pair_weight[possible].tolist())
     lost = np.bincount(arrays.positive[~possible], minlength=len(arrays.positive_query))

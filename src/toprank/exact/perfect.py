@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from toprank.exact.pairs import PairArrays
+from toprank.exact.pairs import PairArrays, largest_leads
 
 __all__ = ["perfect_order"]
 
@@ -33,7 +33,7 @@ def perfect_order(arrays: PairArrays) -> Floats | None:
     1.0
     """
     D = arrays.differences
-    possible = np.abs(D).sum(axis=1) * (1 + 4 * (D.shape[1] + 2) * 2.0**-53) >= arrays.margin
+    possible = arrays.winnable()
     if not possible.any():
         return None
     D = D if possible.all() else D[possible]
@@ -52,7 +52,7 @@ def perfect_order(arrays: PairArrays) -> Floats | None:
 
 def _wins_all(D: Floats, w: Floats, lead: Floats, margin: float) -> bool:
     """Whether every lead reaches the margin, in fractions where rounding could decide."""
-    doubt = (2 * D.shape[1] + 8) * 2.0**-53 * (np.abs(D) @ np.abs(w) + margin)
+    doubt = (2 * D.shape[1] + 8) * 2.0**-53 * (largest_leads(D, np.abs(w)) + margin)
     if np.any(lead < margin - doubt) or np.abs(w).max() > 1.0:
         return False
     coef = [Fraction(v) for v in w.tolist()]

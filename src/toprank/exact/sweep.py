@@ -43,10 +43,7 @@ def sure_value(arrays: PairArrays, coef: Floats) -> Fraction:
     >>> float(sure_value(problem.arrays(), np.array([1.0])))
     1.0
     """
-    D, units = arrays.differences, 2 * arrays.differences.shape[1] + 8
-    largest = float(np.abs(coef).max(initial=0.0))
-    doubt = units * 2.0**-53 * (np.abs(D) @ np.abs(coef) + arrays.margin * largest)
-    won = (D @ coef - doubt >= arrays.margin * largest) & (largest > 0)
+    won = arrays.surely_won(coef)
     if arrays.pair_weight is not None:
         return sum(map(Fraction, arrays.pair_weight[won].tolist()), start=Fraction(0))
     lost = np.bincount(arrays.positive[~won], minlength=len(arrays.positive_query))
