@@ -196,23 +196,12 @@ def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight
 
 
 @njit(**JIT)
-def count_events(problem, fixed, sign, k, low, high, margin, safe):
-    """How many pairs change sides for u_fixed = sign, low <= u_k <= high: the events of `sweep_face`."""
-    E, error, _, _, _, _, _, _, _, _ = problem
-    events = 0
-    for p in range(E.shape[0]):
-        top = sign * E[p, fixed] - margin + (-error[p] if safe else error[p])
-        one, other = top + low * E[p, k], top + high * E[p, k]
-        events += max(one, other) >= 0.0 and min(one, other) < 0.0
-    return events
-
-
-@njit(**JIT)
 def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, at, who, ends, out):
     """Two coordinates: largest value for u_fixed = sign, low <= u_k <= high; NOTHING below the target.
 
     With `safe` a pair counts as won only where it surely is, otherwise wherever it may be. The ends of the
-    interval are small fractions of two, so that multiplying by them does not round. out[0] is the place.
+    interval are multiples of 1/4, so that multiplying by them hardly rounds. out[0] is the place, out[1] the
+    number of pairs that change sides; when there is no room for them nothing else is done.
     """
     E, error, owner, gain, weight, shift, _, _, base, base_at_most = problem
     count = base.copy()
@@ -225,11 +214,15 @@ def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, 
         if max(one, other) < 0.0:
             value = lose(p, owner, gain, weight, shift, count, at_most, value)
         elif min(one, other) < 0.0:
-            at[0, events] = -top / E[p, k]
-            who[0, events] = p if E[p, k] > 0.0 else -1 - p
+            if events < at.shape[1]:
+                at[0, events] = -top / E[p, k]
+                who[0, events] = p if E[p, k] > 0.0 else -1 - p
             events += 1
+    out[1] = events
     if events == 0:
         return value if value >= target else NOTHING
+    if events > at.shape[1]:
+        return NOTHING
     best, _ = sweep(
         value, target, True, events, low, high, at, who, ends,
         owner, gain, weight, shift, count, at_most, out,

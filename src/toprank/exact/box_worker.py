@@ -165,12 +165,19 @@ def sweep_face(frame: Frame, node: Floats, target: int, *, safe: bool) -> tuple[
     fixed = 1 - k
     best, point, out = kernels.NOTHING, np.zeros(r), np.zeros(3)
     point[fixed] = node[fixed]
-    for low, high in pairwise(np.linspace(-1.0, 1.0, 17 if P > MANY_PAIRS else 2).tolist()):
+    pieces = 8 if P > MANY_PAIRS else 1
+    work = _face_work(P // pieces + 1)
+    for low, high in pairwise(np.linspace(-1.0, 1.0, pieces + 1).tolist()):
         place = (frame.problem, fixed, node[fixed], k, low, high, frame.margin, safe)
-        events = kernels.count_events(*place)
-        at, who = np.empty((2, events + 1)), np.empty((2, events + 1), np.int32)
-        ends = np.zeros(min(1 << 20, events // 2 + 2), np.int64)
-        found = kernels.sweep_face(*place, max(target, best), frame.value, at, who, ends, out)
+        found = kernels.sweep_face(*place, max(target, best), frame.value, *work, out)
+        if out[1] > work[0].shape[1]:  # more pairs change sides here than there was room for
+            work = _face_work(int(out[1]))
+            found = kernels.sweep_face(*place, max(target, best), frame.value, *work, out)
         if found > best:
             best, point[k] = found, out[0]
     return int(best), point
+
+
+def _face_work(room: int) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
+    """Arrays for sorting so many events."""
+    return np.empty((2, room)), np.empty((2, room), np.int32), np.zeros(min(1 << 20, room // 2 + 2), np.int64)

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from toprank.control import Run
 from toprank.exact.constraints import Constraints, TopGroup
 from toprank.exact.problem import RankingProblem
 from toprank.exact.program import MixedIntegerProgram, ProgramBuilder
@@ -59,6 +60,7 @@ def compact_program(
     constraints: Constraints | None = None,
     *,
     strengthening: Strengthening | None = None,
+    run: Run | None = None,
 ) -> MixedIntegerProgram:
     """A ranking problem, several queries and preferences included, as a mixed-integer program.
 
@@ -69,6 +71,13 @@ def compact_program(
         A user's demands; `problem` knows nothing of them.
     strengthening : Strengthening, optional
         Which improvements to use.
+    run : Run, optional
+        Building stops when it says so.
+
+    Notes
+    -----
+    On a score card the variables are the points themselves and a pair is won from ``D.points >= margin`` on,
+    a little sooner than `problem.evaluate` says when the largest point is above 1: the bound stays a bound.
     """
     demands = constraints or Constraints()
     options = strengthening or Strengthening()
@@ -76,10 +85,9 @@ def compact_program(
     arrays = problem.arrays()
     lower, upper = demands.bounds(problem.n_features)
     pairs = _pairs(arrays.differences, arrays.margin, lower, upper, options)
-    unit = float(demands.integer_range or 1)
-    builder = ProgramBuilder("compact")
+    builder = ProgramBuilder("compact", run)
     encoders = [_coefficients(builder, problem, demands, lower, upper)]
-    encoders.append(_pair_variables(builder, problem, pairs, unit))
+    encoders.append(_pair_variables(builder, problem, pairs))
     offset = 0.0
     if arrays.pair_weight is None:
         for q, (_, _, weights) in enumerate(problem.queries):
@@ -88,12 +96,13 @@ def compact_program(
                 encoders.append(_list_rows(builder, q, members, arrays, pairs, weights))
                 offset += float(weights[len(np.unique(arrays.negative[members])) :].sum())
     for number, group in enumerate(demands.top_groups):
-        encoders.append(_group_rows(builder, number, group, problem, unit))
+        encoders.append(_group_rows(builder, number, group, problem, float(demands.integer_range or 1)))
 
     def encode(w: Floats) -> Floats:
-        return np.concatenate([part(w) for part in encoders])
+        allowed = demands.nearest(w)
+        return np.concatenate([part(allowed) for part in encoders])
 
-    return builder.build(encode, offset=offset, scaling=1.0, epsilon=arrays.margin, unit=unit)
+    return builder.build(encode, offset=offset, epsilon=arrays.margin)
 
 
 # -- pairs --------------------------------------------------------------------------------------------
@@ -126,31 +135,28 @@ def _coefficients(
     builder: ProgramBuilder, problem: RankingProblem, demands: Constraints, lower: Floats, upper: Floats
 ) -> Any:
     """Variables w (whole numbers on a score card) and, where they are counted, gamma."""
-    d, unit = problem.n_features, float(demands.integer_range or 1)
+    d = problem.n_features
     if demands.integer_range is not None and not np.all(problem.scales == problem.scales[0]):
         raise ValueError(
             "integer_range needs columns on one scale: make the problem with scales=[1, 1, ...]."
         )
-    builder.variables(
-        "w", d, lower=unit * lower, upper=unit * upper, integer=demands.integer_range is not None
-    )
+    builder.variables("w", d, lower=lower, upper=upper, integer=demands.integer_range is not None)
     counted = problem.penalty > 0 or demands.max_features is not None
     if counted:
         builder.variables("gamma", d, objective=-problem.penalty)
-        one = sp.eye_array(d)
+        one, unit = sp.eye_array(d), float(demands.integer_range or 1)
         builder.constrain("non-zero above", {"gamma": unit * one, "w": -one}, lower=0.0)
         builder.constrain("non-zero below", {"gamma": unit * one, "w": one}, lower=0.0)
         if demands.max_features is not None:
             builder.constrain("max_features", {"gamma": np.ones((1, d))}, upper=demands.max_features)
 
     def encode(w: Floats) -> Floats:
-        values = np.round(w * unit) if demands.integer_range is not None else w
-        return np.concatenate((values, values != 0)).astype(float) if counted else values
+        return np.concatenate((w, w != 0)).astype(float) if counted else w
 
     return encode
 
 
-def _pair_variables(builder: ProgramBuilder, problem: RankingProblem, pairs: _Pairs, unit: float) -> Any:
+def _pair_variables(builder: ProgramBuilder, problem: RankingProblem, pairs: _Pairs) -> Any:
     """Variables z with z_p = 1 only where D_p.w >= eps."""
     count = len(pairs.differences)
     worth = np.zeros(count)
@@ -165,7 +171,7 @@ def _pair_variables(builder: ProgramBuilder, problem: RankingProblem, pairs: _Pa
     )
     builder.constrain(
         "won pairs",
-        {"w": pairs.differences / unit, "z": -sp.diags_array(pairs.constants)},
+        {"w": pairs.differences, "z": -sp.diags_array(pairs.constants)},
         lower=problem.margin - pairs.constants,
     )
 
@@ -241,15 +247,15 @@ def _group_rows(
     rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows)
     n = len(rows)
     h, cut = f"top{number}", f"cut{number}"
-    reach = float(np.abs(rows).sum(axis=1).max()) + problem.margin
+    reach = unit * float(np.abs(rows).sum(axis=1).max()) + problem.margin
     builder.variables(h, n)
     builder.variables(cut, 1, lower=-reach, upper=reach, integer=False)
     ones, eye = np.ones((n, 1)), sp.eye_array(n)
     # Above the cut by the margin when chosen, at or below it otherwise.
     builder.constrain(
-        f"{h} above", {"w": rows / unit, cut: -ones, h: -(2 * reach) * eye}, lower=problem.margin - 2 * reach
+        f"{h} above", {"w": rows, cut: -ones, h: -(2 * reach) * eye}, lower=problem.margin - 2 * reach
     )
-    builder.constrain(f"{h} below", {"w": rows / unit, cut: -ones, h: -(2 * reach) * eye}, upper=0.0)
+    builder.constrain(f"{h} below", {"w": rows, cut: -ones, h: -(2 * reach) * eye}, upper=0.0)
     builder.constrain(f"{h} size", {h: np.ones((1, n))}, lower=group.top, upper=group.top)
     chosen = np.zeros((1, n))
     chosen[0, list(group.members)] = 1.0

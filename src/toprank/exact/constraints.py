@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact.inputs import Matrix
+from toprank.exact.rational import exact_scores
+
 __all__ = ["Constraints", "InfeasibleError", "TopGroup"]
 
 
@@ -70,6 +73,15 @@ class TopGroup:
                 f"{self.describe()}: impossible, between {least} and {most} of them can be there."
             )
 
+    def met_by(self, scores: Sequence[int]) -> bool:
+        """Whether the first `top` scores stand apart from the rest and hold as many members as asked."""
+        ranked = sorted(scores, reverse=True)
+        lowest = ranked[self.top - 1]
+        inside = sum(scores[row] >= lowest for row in self.members)
+        enough = self.at_least is None or inside >= self.at_least
+        few = self.at_most is None or inside <= self.at_most
+        return bool(lowest > ranked[self.top] and enough and few)
+
 
 @dataclass(frozen=True)
 class Constraints:
@@ -100,7 +112,7 @@ class Constraints:
     @property
     def empty(self) -> bool:
         """Whether nothing is demanded."""
-        return self == Constraints()
+        return not self.each()
 
     def check(self, n: int, d: int) -> None:
         """Complain, naming the argument, about demands that make no sense for n rows and d columns."""
@@ -116,9 +128,41 @@ class Constraints:
             group.check(n)
 
     def bounds(self, d: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower and upper bounds of the coefficients in the box."""
+        """Lower and upper bounds of the coefficients: the box, or the points of a score card."""
         signs = np.zeros(d) if self.signs is None else np.asarray(self.signs)
-        return np.where(signs > 0, 0.0, -1.0), np.where(signs < 0, 0.0, 1.0)
+        unit = float(self.integer_range or 1)
+        return np.where(signs > 0, 0.0, -unit), np.where(signs < 0, 0.0, unit)
+
+    def nearest(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Allowed coefficients near `w`, whose largest is 1; the top of the list is not looked at.
+
+        >>> Constraints(signs=(1, 0, 0), max_features=1).nearest(np.array([-1.0, 0.6, -0.8]))
+        array([ 0. ,  0. , -0.8])
+        """
+        lower, upper = self.bounds(len(w))
+        allowed = np.clip(w * (self.integer_range or 1), lower, upper)
+        if self.max_features is not None:
+            allowed[np.argsort(-np.abs(allowed), kind="stable")[self.max_features :]] = 0.0
+        return allowed if self.integer_range is None else np.round(allowed) + 0.0
+
+    def unmet(self, rows: Matrix, coef: NDArray[np.float64]) -> list[str]:
+        """The demands, in words, that coefficients do not meet on these rows; ties are settled exactly.
+
+        >>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+        >>> Constraints(signs=(1, 1), max_features=1).unmet(rows, np.array([1.0, -1.0]))
+        ['signs', 'max_features=1']
+        """
+        return [name for name, single in self.each() if not single._met(rows, coef)]
+
+    def _met(self, rows: Matrix, coef: NDArray[np.float64]) -> bool:
+        if self.signs is not None and bool((np.sign(coef) * np.asarray(self.signs) < 0).any()):
+            return False
+        if self.max_features is not None and np.count_nonzero(coef) > self.max_features:
+            return False
+        if self.integer_range is not None:
+            whole = bool((coef == np.round(coef)).all())
+            return whole and float(np.abs(coef).max()) <= self.integer_range
+        return all(group.met_by(exact_scores(rows, coef)[0]) for group in self.top_groups)
 
     def each(self) -> list[tuple[str, Constraints]]:
         """Every single demand by itself, in words: to find the one that cannot be met."""

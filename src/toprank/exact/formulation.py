@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from toprank.control import Run
 from toprank.exact.problem import RankingProblem
 from toprank.exact.program import MixedIntegerProgram, ProgramBuilder
 
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-def resolved_rank_program(problem: RankingProblem) -> MixedIntegerProgram:
+def resolved_rank_program(problem: RankingProblem, *, run: Run | None = None) -> MixedIntegerProgram:
     """The regularised statistic of the ResolvedRanks: Eq. (11) to (21).
 
     Any two score differences must be zero or at least eps apart from it (Eq. (12) and (13)), so a `w` with a
@@ -36,7 +37,7 @@ def resolved_rank_program(problem: RankingProblem) -> MixedIntegerProgram:
     upper, lower = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
     differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
     ranks, gains = _rank_gains(weights)
-    builder = _start(problem, "resolved rank", len(upper), len(positives), ranks, gains)
+    builder = _start(problem, "resolved rank", len(upper), len(positives), ranks, gains, run)
     builder.variables("r", n, upper=n - 1)
     pairs = sp.eye_array(n * n)
     builder.constrain("(12)", {"w": -differences, "z": pairs}, upper=1 - epsilon)
@@ -59,10 +60,18 @@ def resolved_rank_program(problem: RankingProblem) -> MixedIntegerProgram:
         reached = resolved[positives][:, None] >= ranks[None, :] - 1
         return np.concatenate((w, w != 0, won, reached.ravel(), resolved)).astype(np.float64)
 
-    return builder.build(encode, offset=len(positives) * float(weights[-1]), scaling=scaling, epsilon=epsilon)
+    return builder.build(
+        encode,
+        offset=len(positives) * float(weights[-1]),
+        scaling=scaling,
+        epsilon=epsilon,
+        about=("the bound is about scores that differ by zero or at least the margin, Eq. (12) and (13)",),
+    )
 
 
-def subrank_program(problem: RankingProblem, *, strengthen: bool = False) -> MixedIntegerProgram:
+def subrank_program(
+    problem: RankingProblem, *, strengthen: bool = False, run: Run | None = None
+) -> MixedIntegerProgram:
     """The regularised statistic of the Subranks: Eq. (22) to (26), and (27) to (30) with `strengthen`.
 
     Its optimum is an optimum of the ResolvedRank problem when no two rows are equal (Theorem 3); with equal
@@ -74,7 +83,7 @@ def subrank_program(problem: RankingProblem, *, strengthen: bool = False) -> Mix
     upper, lower = np.repeat(positives, n), np.tile(np.arange(n), len(positives))
     differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
     ranks, gains = _rank_gains(weights)
-    builder = _start(problem, "subrank", len(upper), len(positives), ranks, gains)
+    builder = _start(problem, "subrank", len(upper), len(positives), ranks, gains, run)
     counting = sp.kron(sp.eye_array(len(positives)), np.ones((1, n)), format="csr")
     _rank_rows(builder, "(23)", "z", counting, ranks)
     builder.constrain("(24)", {"w": -differences, "z": sp.eye_array(len(upper))}, upper=1 - epsilon)
@@ -87,10 +96,24 @@ def subrank_program(problem: RankingProblem, *, strengthen: bool = False) -> Mix
         reached = won.sum(axis=1)[:, None] >= ranks[None, :] - 1
         return np.concatenate((w, w != 0, won.ravel(), reached.ravel())).astype(np.float64)
 
-    return builder.build(encode, offset=len(positives) * float(weights[-1]), scaling=scaling, epsilon=epsilon)
+    slack = _lost_to_equal_rows(rows[positives], weights)
+    about = ["the bound supposes a margin small enough to part the relevant rows (Theorem 3)"]
+    if slack > 0:
+        about.append(
+            f"relevant rows that are equal share the lowest of their ranks in Subrank: {slack:.4g} was added"
+            " to its bound"
+        )
+    return builder.build(
+        encode,
+        offset=len(positives) * float(weights[-1]),
+        scaling=scaling,
+        epsilon=epsilon,
+        slack=slack,
+        about=tuple(about),
+    )
 
 
-def auc_program(problem: RankingProblem) -> MixedIntegerProgram:
+def auc_program(problem: RankingProblem, *, run: Run | None = None) -> MixedIntegerProgram:
     """The regularised AUC: Appendix A.1, one variable for each positive-negative pair."""
     rows, labels, weights = _one_list(problem)
     steps = -np.diff(weights)
@@ -104,10 +127,10 @@ def auc_program(problem: RankingProblem) -> MixedIntegerProgram:
     # Each pair won moves one positive up by one position.
     worth = np.full(len(upper), steps.mean())
     all_lost = float(weights[len(negatives) :].sum())
-    return _pair_program(problem, "regularised AUC", rows, upper, lower, worth, all_lost)
+    return _pair_program(problem, "regularised AUC", rows, upper, lower, worth, all_lost, run)
 
 
-def preference_program(problem: RankingProblem) -> MixedIntegerProgram:
+def preference_program(problem: RankingProblem, *, run: Run | None = None) -> MixedIntegerProgram:
     """General pairwise preferences: Appendix A.2.
 
     The printed program has a variable for every pair of rows; those without a preference (pi = 0) neither
@@ -118,18 +141,26 @@ def preference_program(problem: RankingProblem) -> MixedIntegerProgram:
             "the preference program needs a problem made by from_preferences, multipartite or kendall."
         )
     upper, lower = problem.pairs.T
-    return _pair_program(problem, "preferences", _dense(problem), upper, lower, problem.pair_weight, 0.0)
+    worth = problem.pair_weight
+    return _pair_program(problem, "preferences", _dense(problem), upper, lower, worth, 0.0, run)
 
 
 # -- pieces -------------------------------------------------------------------------------------------
 
 
 def _pair_program(
-    problem: RankingProblem, name: str, rows: Floats, upper: Rows, lower: Rows, worth: Floats, offset: float
+    problem: RankingProblem,
+    name: str,
+    rows: Floats,
+    upper: Rows,
+    lower: Rows,
+    worth: Floats,
+    offset: float,
+    run: Run | None,
 ) -> MixedIntegerProgram:
     """One variable z for each pair, worth something when won."""
     differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
-    builder = ProgramBuilder(name)
+    builder = ProgramBuilder(name, run)
     _coefficients(builder, problem)
     builder.variables("z", len(upper), objective=worth)
     builder.constrain("(24)", {"w": -differences, "z": sp.eye_array(len(upper))}, upper=1 - epsilon)
@@ -172,11 +203,26 @@ def _rank_gains(weights: Floats) -> tuple[Rows, Floats]:
     return ranks, steps[ranks - 2]
 
 
+def _lost_to_equal_rows(positives: Floats, weights: Floats) -> float:
+    """The most that Subrank can miss: g equal positives all get the weight of the lowest of their g ranks."""
+    ascending, slack = weights[::-1], 0.0
+    for size in np.unique(positives, axis=0, return_counts=True)[1]:
+        runs = np.lib.stride_tricks.sliding_window_view(ascending, int(size))
+        slack += float((runs - runs[:, :1]).sum(axis=1).max())
+    return slack
+
+
 def _start(
-    problem: RankingProblem, name: str, n_pairs: int, n_positives: int, ranks: Rows, gains: Floats
+    problem: RankingProblem,
+    name: str,
+    n_pairs: int,
+    n_positives: int,
+    ranks: Rows,
+    gains: Floats,
+    run: Run | None,
 ) -> ProgramBuilder:
     """Variables w, gamma, z and t, and the objective (11) or (22)."""
-    builder = ProgramBuilder(name)
+    builder = ProgramBuilder(name, run)
     _coefficients(builder, problem)
     builder.variables("z", n_pairs)
     builder.variables("t", n_positives * len(ranks), objective=np.tile(gains, n_positives))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,19 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.control import Run, Status
 from toprank.exact import backends
 from toprank.exact.backends import Backend, RawSolution
+from toprank.exact.backends.protocol import stop_status
 from toprank.exact.certificate import Certificate
 from toprank.exact.compact import Strengthening, compact_program
 from toprank.exact.constraints import Constraints, InfeasibleError
 from toprank.exact.formulation import preference_program, resolved_rank_program, subrank_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.program import MixedIntegerProgram
+from toprank.exact.program import BuildStopped, MixedIntegerProgram
 from toprank.exact.ties import break_ties
 
 __all__ = ["Formulation", "build_program", "solve_program"]
 
 Floats = NDArray[np.float64]
 Formulation = Literal["mip", "mip-subrank", "mip-resolved"]
-_MOST_ENTRIES = 100_000_000  # of the constraint matrix: about a gigabyte
+_MOST_ENTRIES = 20_000_000  # of the constraint matrix: beyond, handing it over takes longer than most limits
+_MARGIN_OF_ERROR = 1e-7  # relative: solvers sum in floats
 
 
 def build_program(
@@ -33,6 +36,7 @@ def build_program(
     *,
     strengthen: bool = False,
     strengthening: Strengthening | None = None,
+    run: Run | None = None,
 ) -> MixedIntegerProgram:
     """The program a formulation makes of a problem.
 
@@ -48,21 +52,24 @@ def build_program(
         Eq. (27) to (30) for ``"mip-subrank"``.
     strengthening : Strengthening, optional
         Which improvements ours uses.
+    run : Run, optional
+        Building stops with `BuildStopped` when it says so.
     """
     if formulation not in get_args(Formulation):
         raise ValueError(
             f"unknown formulation {formulation!r}; choose one of {', '.join(get_args(Formulation))}."
         )
     _check_size(problem, formulation)
+    _check_margin(problem)
     if formulation == "mip":
-        return compact_program(problem, constraints, strengthening=strengthening)
+        return compact_program(problem, constraints, strengthening=strengthening, run=run)
     if constraints is not None and not constraints.empty:
-        raise ValueError(f"formulation {formulation!r} knows no constraints; use 'mip'.")
+        raise ValueError(f"solver={formulation!r} knows no constraints; use solver='mip'.")
     if problem.pairs is not None:
-        return preference_program(problem)
+        return preference_program(problem, run=run)
     if formulation == "mip-subrank":
-        return subrank_program(problem, strengthen=strengthen)
-    return resolved_rank_program(problem)
+        return subrank_program(problem, strengthen=strengthen, run=run)
+    return resolved_rank_program(problem, run=run)
 
 
 def solve_program(
@@ -79,13 +86,14 @@ def solve_program(
     """Solve a ranking problem as a mixed-integer program; the value is recomputed from the coefficients.
 
     A solver works within tolerances, so what it claims and what its coefficients reach can differ; then the
-    certificate says so, and is not called optimal. The bound is the solver's.
+    certificate says so, and is not called optimal. The bound is the solver's. Ties between different rows
+    are broken at the end where that costs nothing (`break_ties`).
 
     Parameters
     ----------
     problem : RankingProblem
     run : Run
-        Clock, callback and stop button; the time to build the model counts.
+        Clock, callback and stop button; the time to build the model counts, and building stops too.
     formulation, constraints, strengthen
         See `build_program`.
     backend : str
@@ -102,13 +110,18 @@ def solve_program(
     ...     solve_program(problem, run).summary()
     'auc 1: proved optimal'
     """
-    solver = backends.get(backend)
-    program = build_program(problem, formulation, constraints, strengthen=strengthen)
-    raw = solver.solve(program, _start(problem, program, start), run, threads=threads)
-    if raw.infeasible:
-        raise InfeasibleError(_explain(problem, program, solver, constraints, run))
-    coef = _coefficients(problem, program, raw, start)
-    return _certificate(problem, program, solver, raw, coef, constraints, run)
+    solver, demands = backends.get(backend), constraints or Constraints()
+    program, begin, raw = None, None, RawSolution(None, -math.inf, math.inf, Status.TIME_LIMIT)
+    try:
+        program = build_program(problem, formulation, demands, strengthen=strengthen, run=run)
+        begin = _start(problem, program, start)
+        raw = solver.solve(program, begin, run, threads=threads)
+    except BuildStopped:
+        raw = replace(raw, status=stop_status(run), message="stopped while the model was built")
+    if raw.infeasible and program is not None:
+        raise InfeasibleError(_explain(problem, program, solver, demands, run))
+    coef = _coefficients(problem, program, [x for x in (begin, raw.x) if x is not None], start, demands)
+    return _certificate(problem, program, f"{formulation} program, {solver.name}", raw, coef, demands, run)
 
 
 def _check_size(problem: RankingProblem, formulation: str) -> None:
@@ -125,8 +138,18 @@ def _check_size(problem: RankingProblem, formulation: str) -> None:
         )
 
 
+def _check_margin(problem: RankingProblem) -> None:
+    """Complain when no coefficients in the box win any pair, though the rows differ."""
+    reach = float(np.abs(problem.arrays().differences).sum(axis=1).max(initial=0.0))
+    if 0 < reach < problem.margin:
+        raise ValueError(
+            f"margin={problem.margin:g} is too large: scores of the scaled features differ by {reach:.3g} at"
+            " most, so no pair could be won; use a smaller margin."
+        )
+
+
 def _start(problem: RankingProblem, program: MixedIntegerProgram, start: ArrayLike | None) -> Floats | None:
-    """A full solution from start coefficients, where they are feasible."""
+    """A full solution near start coefficients, where it is feasible."""
     if start is None:
         return None
     x = program.encode(problem.scale(start))
@@ -134,21 +157,29 @@ def _start(problem: RankingProblem, program: MixedIntegerProgram, start: ArrayLi
 
 
 def _coefficients(
-    problem: RankingProblem, program: MixedIntegerProgram, raw: RawSolution, start: ArrayLike | None
+    problem: RankingProblem,
+    program: MixedIntegerProgram | None,
+    solutions: list[Floats],
+    start: ArrayLike | None,
+    demands: Constraints,
 ) -> Floats:
-    """The best of what the solver's solution stands for, cleaned of its tolerances, and the start."""
+    """The best coefficients at hand that meet the demands, ties broken; later ones where values are equal."""
     candidates = [np.zeros(problem.n_features)]
     if start is not None:
         candidates.append(np.asarray(start, dtype=np.float64))
-    if raw.x is not None:
-        w = program.decode(raw.x)
-        w[np.abs(w) <= 1e-9] = 0.0
-        candidates += [problem.unscale(c) for c in (w, _widest(problem, w))]
-        candidates.append(break_ties(problem.X, candidates[-1]))
-    if program.unit != 1 or any(block.startswith("top") for block in program.blocks):
-        # Only the solver knows whether a user's demands hold: its own answer, or nothing.
-        return candidates[1 + (start is not None)] if raw.x is not None else candidates[0]
-    return max(candidates, key=problem.evaluate)
+    for x in solutions if program is not None else ():
+        w = program.decode(x)
+        if program.whole_coefficients:
+            candidates.append(w)  # the columns are on one scale, see `compact_program`
+        else:
+            candidates += [problem.unscale(w), problem.unscale(_widest(problem, w))]
+    allowed = [coef for coef in candidates if not demands.unmet(problem.X, coef)]
+    if not allowed:
+        return candidates[-1] if solutions else candidates[0]
+    best = max(reversed(allowed), key=problem.evaluate)
+    polished = break_ties(problem.X, best)
+    kept = problem.evaluate(polished) >= problem.evaluate(best) and not demands.unmet(problem.X, polished)
+    return polished if kept else best
 
 
 def _widest(problem: RankingProblem, w: Floats) -> Floats:
@@ -179,57 +210,93 @@ def _widest(problem: RankingProblem, w: Floats) -> Floats:
 
 def _certificate(
     problem: RankingProblem,
-    program: MixedIntegerProgram,
-    solver: Backend,
+    program: MixedIntegerProgram | None,
+    method: str,
     raw: RawSolution,
     coef: Floats,
-    constraints: Constraints | None,
+    demands: Constraints,
     run: Run,
 ) -> Certificate:
-    notes = [f"the bound is {solver.name}'s, within its tolerances"]
+    """The answer with its bound, and everything about the two that a user should know."""
+    value = problem.evaluate(coef)
+    tolerance = _MARGIN_OF_ERROR * max(1.0, abs(value))
+    claimed = raw.bound + (program.slack if program is not None else 0.0)
+    known = not math.isnan(claimed) and claimed >= value - tolerance
+    bound = min(claimed, problem.trivial_bound) if known else problem.trivial_bound
+    lost = demands.unmet(problem.X, coef)
+    notes = [
+        *_program_notes(program, method),
+        *_demand_notes(demands, lost, found=raw.x is not None),
+        *_claim_notes(raw, value, known=known),
+    ]
+    proved = raw.status is Status.OPTIMAL and known and not lost and bound - value <= tolerance
+    status = Status.FINISHED if raw.status is Status.OPTIMAL and not proved else raw.status
+    return Certificate.of(
+        problem,
+        coef,
+        bound=value if proved else bound,
+        status=status,
+        seconds=run.seconds,
+        nodes=raw.nodes,
+        method=method,
+        history=raw.history,
+        notes=tuple(notes),
+    )
+
+
+def _program_notes(program: MixedIntegerProgram | None, method: str) -> list[str]:
+    """Whose bound it is, what the program's scaling was, and what its bound is about."""
+    if program is None:
+        return []
+    notes = [f"the bound is {method.split()[-1]}'s, within its tolerances", *program.about]
     if program.scaling != 1.0:
         notes.append(
             f"differences of the scaled features were divided by {program.scaling:.6g};"
             f" eps is {program.epsilon:.3g}"
         )
-    if constraints is not None and not constraints.empty:
-        notes.append("under constraints: " + "; ".join(name for name, _ in constraints.each()))
-    value, status = problem.evaluate(coef), raw.status
-    claimed = raw.value if math.isfinite(raw.value) else value
-    if value < claimed - 1e-7 * max(1.0, abs(claimed)):
-        notes.append(
-            f"{solver.name} claims {claimed:.9g}, its coefficients reach {value:.9g}: differences near the"
-            " margin were lost to its tolerances; a larger margin helps"
-        )
-        status = Status.FINISHED if status is Status.OPTIMAL else status
-    bound = min(raw.bound, problem.trivial_bound) if not math.isnan(raw.bound) else problem.trivial_bound
-    return Certificate.of(
-        problem,
-        coef,
-        bound=bound,
-        status=status,
-        seconds=run.seconds,
-        nodes=raw.nodes,
-        method=f"{program.name} program, {solver.name}",
-        history=raw.history,
-        notes=tuple(notes),
-    )
+    return notes
+
+
+def _demand_notes(demands: Constraints, lost: list[str], *, found: bool) -> list[str]:
+    """Which constraints there were and which the answer does not meet."""
+    if demands.empty:
+        return []
+    notes = ["under constraints: " + "; ".join(name for name, _ in demands.each())]
+    if lost:
+        why = "lost to tolerances; a larger margin helps" if found else "no answer was found in time"
+        notes.append(f"not met: {'; '.join(lost)} ({why})")
+    return notes
+
+
+def _claim_notes(raw: RawSolution, value: float, *, known: bool) -> list[str]:
+    """Where the solver's words and the recomputed value part."""
+    notes = [raw.message] if raw.message else []
+    if math.isfinite(raw.value) and abs(value - raw.value) > _MARGIN_OF_ERROR * max(1.0, abs(raw.value)):
+        notes.append(f"the solver claims {raw.value:.9g}, the coefficients reach {value:.9g}")
+        if value < raw.value:
+            notes.append("differences near the margin were lost to its tolerances; a larger margin helps")
+    if not known:
+        notes.append(f"the solver's bound {raw.bound:.9g} does not hold and was put aside")
+    return notes
 
 
 def _explain(
     problem: RankingProblem,
     program: MixedIntegerProgram,
     solver: Backend,
-    constraints: Constraints | None,
+    demands: Constraints,
     run: Run,
 ) -> str:
     """Which demand cannot be met: each one is tried by itself."""
-    if constraints is None or constraints.empty:
-        return f"the {program.name} program has no solution: margin={problem.margin} is too large here."
-    for name, single in constraints.each():
+    if demands.empty:
+        return (
+            f"the {program.name} program has no solution: margin={problem.margin:g} is too large, since some"
+            " rows that must differ by it cannot."
+        )
+    where = f" (margin={problem.margin:g})"
+    for name, single in demands.each():
         raw = solver.solve(compact_program(problem, single), None, run.part(0.5, silent=True), threads=1)
         if raw.infeasible:
-            return f"no linear score meets the constraint: {name}."
-    return "no linear score meets these constraints together: " + "; ".join(
-        name for name, _ in constraints.each()
-    )
+            return f"no linear score meets the constraint: {name}{where}."
+    names = "; ".join(name for name, _ in demands.each())
+    return f"no linear score meets these constraints together: {names}{where}."

@@ -10,9 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["MixedIntegerProgram", "ProgramBuilder"]
+from toprank.control import Run
+
+__all__ = ["BuildStopped", "MixedIntegerProgram", "ProgramBuilder"]
 
 Floats = NDArray[np.float64]
+
+
+class BuildStopped(Exception):
+    """The run said stop while a program was still being built."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +39,6 @@ class MixedIntegerProgram:
         Constraint block name, as in the paper where it is the paper's -> slice of the rows.
     offset : float
         Constant part of the objective.
-    unit : float
-        Coefficients of the scaled features are ``x[w] / unit`` (1 unless coefficients are whole numbers).
     scaling : float
         Differences of the scaled features were divided by this, so that the constraint
         "z <= difference + 1 - eps" forbids nothing but what it is meant to.
@@ -42,6 +46,10 @@ class MixedIntegerProgram:
         The problem's margin after that division.
     encode : callable
         A full solution vector from coefficients of the scaled features: a start for the solver.
+    slack : float
+        The problem's optimum is at most the program's plus this.
+    about : tuple of str
+        What a certificate must say about the program's bound.
     """
 
     name: str
@@ -58,7 +66,8 @@ class MixedIntegerProgram:
     scaling: float
     epsilon: float
     encode: Callable[[Floats], Floats]
-    unit: float = 1.0
+    slack: float = 0.0
+    about: tuple[str, ...] = ()
 
     @property
     def n_variables(self) -> int:
@@ -70,9 +79,21 @@ class MixedIntegerProgram:
         """Number of constraints, bounds not counted."""
         return len(self.row_lower)
 
+    @property
+    def whole_coefficients(self) -> bool:
+        """Whether the coefficients are whole numbers: the points of a score card."""
+        return bool(self.integer[self.blocks["w"]].all())
+
     def decode(self, x: Floats) -> Floats:
-        """Coefficients of the scaled features from a solution."""
-        return np.asarray(x[self.blocks["w"]] / self.unit, dtype=np.float64)
+        """Coefficients of the scaled features from a solution, cleaned of the solver's tolerances."""
+        block = self.blocks["w"]
+        w = np.clip(x[block], self.lower[block], self.upper[block])
+        if self.whole_coefficients:
+            return np.asarray(np.round(w) + 0.0)
+        w[np.abs(w) <= 1e-9] = 0.0
+        if "gamma" in self.blocks:
+            w[x[self.blocks["gamma"]] < 0.5] = 0.0  # not counted, so not there
+        return w
 
     def variable_names(self) -> list[str]:
         """Names such as ``z[17]``, for a solver's own log or an LP file."""
@@ -88,10 +109,11 @@ class MixedIntegerProgram:
 
 
 class ProgramBuilder:
-    """Collects blocks of variables, then blocks of rows over them."""
+    """Collects blocks of variables, then blocks of rows over them; stops when the run says so."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, run: Run | None = None) -> None:
         self.name = name
+        self._run = run
         self.blocks: dict[str, slice] = {}
         self.row_blocks: dict[str, slice] = {}
         self._objective: list[Floats] = []
@@ -129,6 +151,7 @@ class ProgramBuilder:
         upper: float | Floats = np.inf,
     ) -> None:
         """Add rows: a matrix over each variable block that takes part, all with the same number of rows."""
+        self._look_at_the_clock()
         matrices = {block: sp.csr_array(part) for block, part in parts.items()}
         counts = {matrix.shape[0] for matrix in matrices.values()}
         (count,) = counts
@@ -145,9 +168,11 @@ class ProgramBuilder:
         offset: float = 0.0,
         scaling: float = 1.0,
         epsilon: float = 0.0,
-        unit: float = 1.0,
+        slack: float = 0.0,
+        about: tuple[str, ...] = (),
     ) -> MixedIntegerProgram:
         """The program in one piece."""
+        self._look_at_the_clock()
         widths = {block: part.stop - part.start for block, part in self.blocks.items()}
         grid = [
             [matrices.get(block, sp.csr_array((_height(matrices), width))) for block, width in widths.items()]
@@ -168,8 +193,13 @@ class ProgramBuilder:
             scaling,
             epsilon,
             encode,
-            unit,
+            slack,
+            about,
         )
+
+    def _look_at_the_clock(self) -> None:
+        if self._run is not None and self._run.should_stop():
+            raise BuildStopped
 
 
 def _height(matrices: Mapping[str, sp.csr_array]) -> int:

@@ -59,12 +59,16 @@ def break_ties(X: Any, coef: ArrayLike, *, rng: np.random.Generator | int | None
 
 def _largest_step(X: Any, weights: NDArray[np.float64], support: NDArray[np.intp]) -> float:
     """Lemma 2's bound, its margin taken from scores in floats; the exact check has the last word."""
-    gaps = np.diff(np.unique(np.asarray(X @ weights, dtype=np.float64)))
-    largest = float(abs(X).max())
+    largest, longest = float(abs(X).max()), float(np.abs(weights).max())
     smallest = float(np.abs(weights[support]).min())
-    if not len(gaps) or largest == 0:
+    if largest == 0:
         return smallest
-    return min(float(gaps.min()) / (2 * largest * np.sqrt(len(weights))), smallest)
+    # Rows and coefficients with largest entry 1, so that no product overflows.
+    scores = np.asarray((X / largest) @ (weights / longest), dtype=np.float64)
+    gaps = np.diff(np.unique(scores))
+    if not len(gaps):
+        return smallest
+    return min(float(gaps.min()) / (2 * np.sqrt(len(weights))) * longest, smallest)
 
 
 def _same_rows(X: Any, support: NDArray[np.intp]) -> list[bytes]:

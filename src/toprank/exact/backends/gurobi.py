@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Run, Status
-from toprank.exact.backends.protocol import BackendUnavailableError, RawSolution, Watch, stop_status
+from toprank.exact.backends.protocol import (
+    BackendUnavailableError,
+    RawSolution,
+    Watch,
+    own_decision,
+    stop_status,
+)
 from toprank.exact.program import MixedIntegerProgram
 
 __all__ = ["BACKEND"]
@@ -43,7 +49,7 @@ class _Gurobi:
             _set_parameters(model, program, run, threads)
             x = _fill(model, program, start)
             watch = Watch(run, program, "Gurobi")
-            model.optimize(_callback(watch))
+            model.optimize(_callback(watch, run))
             return _result(model, program, x, run, watch)
         except gurobipy.GurobiError as error:
             if error.errno == gurobipy.GRB.Error.SIZE_LIMIT_EXCEEDED:
@@ -90,7 +96,7 @@ def _fill(model: Any, program: MixedIntegerProgram, start: NDArray[np.float64] |
     return x
 
 
-def _callback(watch: Watch) -> Any:
+def _callback(watch: Watch, run: Run) -> Any:
     import gurobipy
 
     keys = gurobipy.GRB.Callback
@@ -101,6 +107,8 @@ def _callback(watch: Watch) -> Any:
             nodes = int(model.cbGet(keys.MIP_NODCNT))
             if not watch.report(value, bound, nodes):
                 model.terminate()
+        elif run.should_stop():
+            model.terminate()
 
     return look
 
@@ -118,6 +126,7 @@ def _result(model: Any, program: MixedIntegerProgram, x: Any, run: Run, watch: W
         int(model.NodeCount),
         infeasible,
         watch.history,
+        "" if finished or infeasible else own_decision(run, "Gurobi", f"status {model.Status}"),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Run, Status
-from toprank.exact.backends.protocol import RawSolution, Watch, stop_status
+from toprank.exact.backends.protocol import RawSolution, Watch, own_decision, stop_status
 from toprank.exact.program import MixedIntegerProgram
 
 __all__ = ["BACKEND"]
@@ -46,7 +46,10 @@ class _Highs:
                 event.interrupt()
 
         solver.cbMipInterrupt += look
-        solver.run()
+        if solver.run() == highspy.HighsStatus.kError:
+            # Its threads are shared by the process; another number of them needs new ones.
+            highspy.Highs.resetGlobalScheduler(True)
+            solver.run()
         return _result(solver, program, run, watch)
 
 
@@ -96,15 +99,17 @@ def _result(solver: Any, program: MixedIntegerProgram, run: Run, watch: Watch) -
     found = info.primal_solution_status == highspy.kSolutionStatusFeasible
     x = np.asarray(solver.getSolution().col_value, dtype=np.float64) if found else None
     value = info.objective_function_value + program.offset if found else -math.inf
-    bound = value if finished else info.mip_dual_bound + program.offset
+    # Before the first node, or when it did not run at all, the field holds no bound.
+    bound = info.mip_dual_bound + program.offset if watch.history else math.inf
     return RawSolution(
         x,
         value,
-        bound,
+        value if finished else bound,
         Status.OPTIMAL if finished else stop_status(run),
         max(0, int(info.mip_node_count)),
         infeasible,
         watch.history,
+        "" if finished or infeasible else own_decision(run, "HiGHS", solver.modelStatusToString(state)),
     )
 
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from toprank.control import Progress, Run, Status
 from toprank.exact.program import MixedIntegerProgram
 
-__all__ = ["Backend", "BackendUnavailableError", "RawSolution", "Watch", "stop_status"]
+__all__ = ["Backend", "BackendUnavailableError", "RawSolution", "Watch", "own_decision", "stop_status"]
+
+_CLOCK_DIFFERENCE = 0.05
 
 
 class BackendUnavailableError(ImportError):
@@ -36,6 +38,8 @@ class RawSolution:
         The solver claims that there is no solution.
     history : tuple of (seconds, value, bound)
         How value and bound moved.
+    message : str
+        Why it came back, in words, when neither a proof nor the run is the reason.
     """
 
     x: NDArray[np.float64] | None
@@ -45,6 +49,7 @@ class RawSolution:
     nodes: int = 0
     infeasible: bool = False
     history: tuple[tuple[float, float, float], ...] = ()
+    message: str = ""
 
 
 class Backend(Protocol):
@@ -83,5 +88,12 @@ class Watch:
 
 
 def stop_status(run: Run) -> Status:
-    """Why a solver that did not finish came back."""
-    return run.stopped_by or Status.TIME_LIMIT
+    """Why a solver that did not finish came back: what the run says, else by its own decision."""
+    # A solver's clock may strike a moment before ours.
+    return run.stopped_by or (Status.TIME_LIMIT if run.remaining() < _CLOCK_DIFFERENCE else Status.FINISHED)
+
+
+def own_decision(run: Run, name: str, state: str) -> str:
+    """What to tell the user when a solver neither finished nor was stopped."""
+    given_up = stop_status(run) is Status.FINISHED
+    return f"{name} gave up by itself, saying {state!r}" if given_up else ""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Run, Status
-from toprank.exact.backends.protocol import RawSolution, Watch, stop_status
-from toprank.exact.program import MixedIntegerProgram
+from toprank.exact.backends.protocol import RawSolution, Watch, own_decision, stop_status
+from toprank.exact.program import BuildStopped, MixedIntegerProgram
 
 __all__ = ["BACKEND"]
 
@@ -35,7 +35,7 @@ class _Scip:
         model.hideOutput()
         model.setParams(_parameters(program, run))
         variables = _variables(model, program)
-        _rows(model, program, variables)
+        _rows(model, program, variables, run)
         if start is not None:
             solution = model.createSol()
             for variable, value in zip(variables, start, strict=True):
@@ -69,13 +69,16 @@ def _variables(model: Any, program: MixedIntegerProgram) -> list[Any]:
     return variables
 
 
-def _rows(model: Any, program: MixedIntegerProgram, variables: list[Any]) -> None:
+def _rows(model: Any, program: MixedIntegerProgram, variables: list[Any], run: Run) -> None:
+    """Add the rows one by one, as PySCIPOpt wants them: slow enough to look at the clock."""
     from pyscipopt import ExprCons
     from pyscipopt.scip import Expr, Term
 
     rows = program.rows
     terms = [Term(variable) for variable in variables]
     for row in range(program.n_rows):
+        if row % 100 == 0 and run.should_stop():
+            raise BuildStopped
         part = slice(rows.indptr[row], rows.indptr[row + 1])
         entries = zip(rows.indices[part], rows.data[part], strict=True)
         expression = Expr({terms[column]: float(value) for column, value in entries})
@@ -93,7 +96,12 @@ def _handler(watch: Watch) -> Any:
     from pyscipopt import Eventhdlr
     from pyscipopt.scip import PY_SCIP_EVENTTYPE as SCIP_EVENTTYPE
 
-    watched = (SCIP_EVENTTYPE.NODESOLVED, SCIP_EVENTTYPE.BESTSOLFOUND, SCIP_EVENTTYPE.LPSOLVED)
+    watched = (
+        SCIP_EVENTTYPE.NODESOLVED,
+        SCIP_EVENTTYPE.BESTSOLFOUND,
+        SCIP_EVENTTYPE.LPSOLVED,
+        SCIP_EVENTTYPE.PRESOLVEROUND,
+    )
 
     class Handler(Eventhdlr):
         def eventinit(self) -> None:
@@ -121,15 +129,16 @@ def _result(
     best = model.getBestSol() if found else None
     x = np.array([model.getSolVal(best, variable) for variable in variables]) if found else None
     value = model.getSolObjVal(best) + program.offset if found else -math.inf
-    finished = state == "optimal"
+    finished, infeasible = state == "optimal", state in ("infeasible", "inforunbd")
     return RawSolution(
         x,
         value,
         value if finished else model.getDualbound() + program.offset,
         Status.OPTIMAL if finished else stop_status(run),
         int(model.getNNodes()),
-        state in ("infeasible", "inforunbd"),
+        infeasible,
         watch.history,
+        "" if finished or infeasible else own_decision(run, "SCIP", state),
     )
 
 
