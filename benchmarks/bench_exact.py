@@ -1,19 +1,31 @@
-"""What the exact search proves, and how fast: problem, value, bound, nodes, seconds, memory.
+"""What the exact search proves, and how fast: value, bound, gap, nodes, seconds, peak memory of the process.
 
-    python benchmarks/bench_exact.py                     # the proofs, a few minutes
-    python benchmarks/bench_exact.py --only pima --seeds 5
-    python benchmarks/bench_exact.py --gaps --seconds 600   # gaps where no proof is expected, beside HiGHS
+    python benchmarks/bench_exact.py                        # all of it: proofs, interruption, gaps; two hours
+    python benchmarks/bench_exact.py --parts proofs,interrupted
+    python benchmarks/bench_exact.py --only pima --seeds 1
+    python benchmarks/bench_exact.py --parts gaps --seconds 60
 
 Data sets come from the folder TOPRANK_DATA. Protocol: training half by the seed, standardised, top K by
-LogisticRegression(C=1e4), log2-DCG. The kernels are compiled before the clock starts, and that time is shown.
+LogisticRegression(C=1e4), log2-DCG. Every line is a process of its own, so that its memory is its own;
+kernels are compiled before the clock starts, and the time that took is shown. Proofs use two threads. Where
+no proof is expected the search and HiGHS on the papers' Subrank program run side by side, one thread each.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -21,11 +33,37 @@ from sklearn.preprocessing import StandardScaler
 
 from toprank.control import Run
 from toprank.datasets import gaussians, load
+from toprank.exact.certificate import Certificate
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search import search
+from toprank.exact.search import compile_kernels, search
 
-Task = tuple[str, RankingProblem, np.ndarray]
+TWO_THREADS, ONE_THREAD = 2, 1
+SEEDS = 5
+PARTS = ("compilation", "proofs", "interrupted", "gaps")
+
+
+class Task(NamedTuple):
+    """A problem and the coefficients of the ranker that made the list."""
+
+    problem: RankingProblem
+    start: np.ndarray
+
+
+class Line(NamedTuple):
+    """What one process brought back."""
+
+    certificate: Certificate
+    megabytes: float
+
+
+# -- problems ---------------------------------------------------------------------------------
+
+
+def top_rows(X: np.ndarray, y: np.ndarray, start: np.ndarray, k: int | None) -> Task:
+    """A problem over the top k rows by the start coefficients, or over all."""
+    best = np.argsort(-(X @ start), kind="stable")[:k]
+    return Task(RankingProblem.from_labels(X[best], y[best], "dcg"), start)
 
 
 def half(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -35,102 +73,147 @@ def half(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarra
     return X, y, LogisticRegression(C=1e4, max_iter=10_000).fit(X, y).coef_.ravel()
 
 
-def task(name: str, X: np.ndarray, y: np.ndarray, start: np.ndarray, k: int | None) -> Task:
-    """A problem over the top k rows by the start coefficients, or over all."""
-    best = np.argsort(-(X @ start), kind="stable")[:k]
-    label = f"{name}, {'full list' if k is None else f'K = {k}'}, {X.shape[1]} features"
-    return label, RankingProblem.from_labels(X[best], y[best], "dcg"), start
-
-
-def synthetic(
-    n: int, d: int, seed: int = 0, share: float = 0.35
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def synthetic(n: int, d: int, k: int | None, share: float = 0.35) -> Task:
     """Continuous features and noisy linear labels."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     score = X @ rng.normal(size=d) + 1.5 * rng.normal(size=n) * np.sqrt(d)
     y = (score > np.quantile(score, 1 - share)).astype(int)
-    return X, y, LogisticRegression(C=1e4).fit(X, y).coef_.ravel()
+    return top_rows(X, y, LogisticRegression(C=1e4).fit(X, y).coef_.ravel(), k)
+
+
+def two_clouds() -> Task:
+    return top_rows(*half(*gaussians(), 0), None)
 
 
 def dataset(name: str, k: int | None, seed: int) -> Task:
     data = load(name, all_columns=name != "glow500")
-    return task(f"{name} seed {seed}", *half(np.asarray(data.X, dtype=float), data.y, seed), k)
+    return top_rows(*half(np.asarray(data.X, dtype=float), data.y, seed), k)
 
 
-def proofs(seeds: int) -> Iterator[Task]:
+def proofs(seeds: int) -> dict[str, Callable[[], Task]]:
     """Everything that is expected to be proved."""
-    X, y = gaussians()[:2]
-    yield task("gaussians", *half(X, y, 0), None)
-    yield dataset("haberman", None, 0)
-    yield task("two features, n = 10,000, 5 % positives", *synthetic(10_000, 2, share=0.05), None)
+    tasks: dict[str, Callable[[], Task]] = {
+        "gaussians, full list, 2 features": two_clouds,
+        "haberman, full list, 3 features": partial(dataset, "haberman", None, 0),
+        "n = 10,000, 5 % positives, 2 features": partial(synthetic, 10_000, 2, None, 0.05),
+    }
     for seed in range(seeds):
-        yield dataset("travelmode", 50, seed)
-    for k in (50, 100, 150, None):
-        yield task("continuous n = 250", *synthetic(250, 5), k)
-    yield task("continuous n = 250", *synthetic(250, 6), 100)
-    yield task("continuous n = 250", *synthetic(250, 8), 50)
-    for seed in range(seeds):
-        yield dataset("uis", 50, seed)
-        yield dataset("pima", 50, seed)
-    yield task("continuous n = 250", *synthetic(250, 10), 50)
+        tasks[f"travelmode, K = 50, 7 features, seed {seed}"] = partial(dataset, "travelmode", 50, seed)
+    for d, sizes in {5: (50, 100, 150, None), 6: (100,), 8: (50,)}.items():
+        for k in sizes:
+            tasks[f"continuous n = 250, K = {k or 'all'}, {d} features"] = partial(synthetic, 250, d, k)
+    for name in ("uis", "pima"):
+        for seed in range(seeds):
+            tasks[f"{name}, K = 50, 8 features, seed {seed}"] = partial(dataset, name, 50, seed)
+    tasks["continuous n = 250, K = 50, 10 features"] = partial(synthetic, 250, 10, 50)
+    return tasks
 
 
-def gaps() -> Iterator[Task]:
+def beyond() -> dict[str, Callable[[], Task]]:
     """Problems beyond a proof in minutes."""
-    for name in ("pima", "uis", "travelmode"):
-        for k in (100, 150):
-            yield dataset(name, k, 0)
-    yield dataset("abalone19", 250, 0)
-    for name in ("glow500", "polypharm_500", "nhanes_600"):
-        yield dataset(name, 50, 0)
+    sizes = [(name, k) for name in ("pima", "uis", "travelmode") for k in (100, 150)]
+    sizes += [("abalone19", 250), ("glow500", 50), ("polypharm_500", 50), ("nhanes_600", 50)]
+    return {f"{name}, K = {k}": partial(dataset, name, k, 0) for name, k in sizes}
 
 
-def show(label: str, who: str, certificate: object) -> None:
-    c = certificate
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+# -- processes --------------------------------------------------------------------------------
+
+
+def by_search(make: Callable[[], Task], seconds: float, threads: int, checkpoint: str | None = None) -> Line:
+    """Run the search; called in a process of its own."""
+    for method in ("sweep", "cells"):
+        compile_kernels(method)
+    problem, start = make()
+    with Run(time_limit=seconds, rng=0) as run:
+        found = search(problem, run, starts=[start], n_jobs=threads, checkpoint=checkpoint)
+    return Line(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def by_highs(make: Callable[[], Task], seconds: float) -> Line:
+    """The papers' Subrank program on HiGHS; called in a process of its own."""
+    problem, start = make()
+    with Run(time_limit=seconds, rng=0) as run:
+        found = solve_program(problem, run, formulation="mip-subrank", start=start, threads=ONE_THREAD)
+    return Line(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def processes(count: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(count, mp_context=get_context("spawn"), max_tasks_per_child=1)
+
+
+def show(label: str, who: str, line: Line) -> None:
+    c = line.certificate
     print(
-        f"{label:52s} {who:8s} {c.value:9.4f} {c.bound:9.4f} {c.gap:8.3%} {c.status.value:11s}"
-        f" {c.nodes:>9d} {c.seconds:7.2f} s {memory:5.0f} MB  {c.method}",
+        f"{label:46s} {who:7s} {c.value:9.4f} {c.bound:9.4f} {c.gap:8.3%} {c.status.value:11s}"
+        f" {c.nodes:>9d} {c.seconds:7.2f} s {line.megabytes:5.0f} MB  {c.method}",
         flush=True,
     )
 
 
+# -- parts ------------------------------------------------------------------------------------
+
+
+def show_compilation() -> None:
+    """Compile everything into an empty cache, then read it back."""
+    work = "from toprank.exact.search import compile_kernels as c; c('sweep'); c('cells')"
+    with tempfile.TemporaryDirectory() as folder:
+        for what in ("compiled", "read from disk"):
+            begin = time.perf_counter()
+            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+            subprocess.run([sys.executable, "-c", work], env=environment, check=True)
+            print(f"all kernels {what} in {time.perf_counter() - begin:.1f} s, Python's start included")
+
+
+def show_proofs(seeds: int, only: str, seconds: float) -> None:
+    for label, make in proofs(seeds).items():
+        if only in label:
+            with processes(1) as pool:
+                show(label, "search", pool.submit(by_search, make, seconds, TWO_THREADS).result())
+
+
+def show_interrupted(seconds: float) -> None:
+    """Stopped after five seconds, its process gone, and taken up again: the same optimum."""
+    make = partial(dataset, "pima", 50, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        saved = str(Path(folder) / "search.checkpoint")
+        plans = (
+            ("stopped after 5 s", 5.0, saved),
+            ("taken up again", seconds, saved),
+            ("in one go", seconds, None),
+        )
+        for label, limit, checkpoint in plans:
+            with processes(1) as pool:
+                line = pool.submit(by_search, make, limit, TWO_THREADS, checkpoint).result()
+            show(f"pima, K = 50, seed 0, {label}", "search", line)
+
+
+def show_gaps(only: str, seconds: float) -> None:
+    for label, make in beyond().items():
+        if only in label:
+            with processes(2) as pool:
+                ours = pool.submit(by_search, make, seconds, ONE_THREAD)
+                theirs = pool.submit(by_highs, make, seconds)
+                show(label, "search", ours.result())
+                show(label, "HiGHS", theirs.result())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", default=",".join(PARTS), help="some of " + ", ".join(PARTS))
     parser.add_argument("--only", default="", help="part of the name of the problems to run")
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--gaps", action="store_true")
-    parser.add_argument("--highs", action="store_true", help="the papers' Subrank program beside it")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--method", default="auto")
     options = parser.parse_args()
-    compile_kernels()
-    for label, problem, start in gaps() if options.gaps else proofs(options.seeds):
-        if options.only not in label:
-            continue
-        with Run(time_limit=options.seconds, rng=0) as run:
-            found = search(problem, run, starts=[start], n_jobs=options.jobs, method=options.method)
-        show(label, "search", found)
-        if options.highs or options.gaps:
-            with Run(time_limit=options.seconds, rng=0) as run:
-                program = solve_program(
-                    problem, run, formulation="mip-subrank", start=start, threads=options.jobs
-                )
-            show(label, "HiGHS", program)
-
-
-def compile_kernels() -> None:
-    """Every kernel once, on small problems, so that no clock counts compilation."""
-    begin = time.perf_counter()
-    for d in (1, 2, 3, 6):
-        X, y, start = synthetic(30, d)
-        problem = RankingProblem.from_labels(X, y, "dcg")
-        for method in ("sweep", "cells"):
-            with Run(time_limit=120, rng=0) as run:
-                search(problem, run, starts=[start], n_jobs=2, method=method)
-    print(f"kernels ready after {time.perf_counter() - begin:.1f} s (compiled once, then read from disk)")
+    parts = options.parts.split(",")
+    if "compilation" in parts:
+        show_compilation()
+    if "proofs" in parts:
+        show_proofs(options.seeds, options.only, options.seconds)
+    if "interrupted" in parts:
+        show_interrupted(options.seconds)
+    if "gaps" in parts:
+        show_gaps(options.only, options.seconds)
 
 
 if __name__ == "__main__":
