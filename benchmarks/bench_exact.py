@@ -144,9 +144,10 @@ def processes(count: int) -> ProcessPoolExecutor:
 
 def show(label: str, who: str, line: Line) -> None:
     c = line.certificate
+    found = min((seconds for seconds, value, _ in c.history if value >= c.value), default=c.seconds)
     print(
         f"{label:46s} {who:7s} {c.value:9.4f} {c.bound:9.4f} {c.gap:8.3%} {c.status.value:11s}"
-        f" {c.nodes:>9d} {c.seconds:7.2f} s {line.megabytes:5.0f} MB  {c.method}",
+        f" {c.nodes:>9d} {c.seconds:7.2f} s (found {found:6.2f} s) {line.megabytes:4.0f} MB  {c.method}",
         flush=True,
     )
 
