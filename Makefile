@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-at-top docs nightly clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-at-top docs nightly reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -58,6 +58,9 @@ bench-push: $(VENV)/.dev ## the convex rankers as ratios to LogisticRegression; 
 
 bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_at_top.py
+
+reproduce: $(VENV)/.core ## the papers' tables, ours beside theirs; goes on where it stopped; data from TOPRANK_DATA
+	$(BIN)/toprank reproduce --docs docs/reproduction.md
 
 docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html

@@ -2,19 +2,22 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import exact_oracles as oracle
 from toprank.control import Run, Status
-from toprank.exact import backends, mip
-from toprank.exact.backends import BackendUnavailableError, RawSolution
+from toprank.exact import backends
 from toprank.exact.compact import Strengthening, compact_program
 from toprank.exact.constraints import Constraints, InfeasibleError, TopGroup
 from toprank.exact.formulation import auc_program, resolved_rank_program, subrank_program
 from toprank.exact.mip import build_program, solve_program
 from toprank.exact.problem import RankingProblem
+from toprank.exact.search import search
 
 STATISTICS = ["dcg", "auc", "mrr", "precision@2", "dcg@3", "p_norm", "winner_takes_all", "partial_auc@3"]
 USABLE = [name for name, reason in backends.available().items() if reason is None]
@@ -48,62 +51,94 @@ def optimum(X, y, problem):
 
 
 def solve(problem, formulation="mip", backend="highs", **options):
-    with Run(time_limit=60, rng=0) as run:
+    with Run(time_limit=300, rng=0) as run:
         return solve_program(problem, run, formulation=formulation, backend=backend, **options)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_every_formulation_reaches_the_enumerated_optimum(seed):
+def searched(problem):
+    with Run(time_limit=60, rng=0) as run:
+        return search(problem, run)
+
+
+def theorem_3_applies(X, problem):
+    """No two rows are equal in the columns that may be used; a price may leave any subset of them."""
+    columns = list(X.T) if problem.penalty else [X]
+    return all(len(np.unique(part, axis=0)) == len(X) for part in columns)
+
+
+def check_all_agree(seed, usable):
+    """Every formulation and back end, the search and enumeration: one optimum."""
     X, y, problem = small_problem(seed)
     best = optimum(X, y, problem)
-    for formulation in ("mip", "mip-resolved"):
-        found = solve(problem, formulation)
-        assert found.status is Status.OPTIMAL, (formulation, found.notes)
-        assert found.value == pytest.approx(best, abs=1e-9), formulation
-        assert found.bound == pytest.approx(best, abs=1e-6), formulation
+    assert searched(problem).value == pytest.approx(best, abs=1e-9)
+    for formulation, backend in itertools.product(("mip", "mip-resolved"), usable):
+        found = solve(problem, formulation, backend)
+        assert found.status is Status.OPTIMAL, (formulation, backend, found.notes)
+        assert found.value == pytest.approx(best, abs=1e-9), (formulation, backend)
+        assert found.bound == pytest.approx(best, abs=1e-6), (formulation, backend)
+    for strengthen, backend in itertools.product((False, True), usable):
+        found = solve(problem, "mip-subrank", backend, strengthen=strengthen)
+        assert found.value <= best + 1e-9 <= found.bound + 1e-6, (strengthen, backend, found.notes)
+        if theorem_3_applies(X, problem):
+            assert found.value == pytest.approx(best, abs=1e-9), (strengthen, backend)
+            assert found.status is Status.OPTIMAL, (strengthen, backend, found.notes)
 
 
-@pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("strengthen", [False, True])
-def test_without_equal_rows_subranks_are_enough(seed, strengthen):
-    X, y, problem = small_problem(seed, duplicates=False)
-    assert len(np.unique(X, axis=0)) == len(X)
-    found = solve(problem, "mip-subrank", strengthen=strengthen)
-    assert found.value == pytest.approx(optimum(X, y, problem), abs=1e-9)
-
-
-def test_with_equal_rows_the_subrank_optimum_is_worse():
-    # Two equal positives share the lower of their two ranks, whatever w.
-    problem = RankingProblem.from_labels([[1.0], [1.0], [0.0]], [1, 1, 0], "dcg", margin=MARGIN)
-    program = subrank_program(problem)
-    with Run(rng=0) as run:
-        raw = backends.get("highs").solve(program, None, run, threads=1)
-    resolved = solve(problem, "mip-resolved")
-    assert raw.value == pytest.approx(2 / math.log2(3))
-    assert resolved.value == pytest.approx(1 + 1 / math.log2(3))
+@pytest.mark.parametrize("seed", range(24))
+def test_every_formulation_reaches_the_enumerated_optimum(seed):
+    check_all_agree(seed, ["highs"])
 
 
 @pytest.mark.parametrize("backend", [name for name in backends.names() if name != "highs"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_other_back_ends_agree(seed, backend):
     reason = backends.available()[backend]
     if reason is not None:
         pytest.skip(f"{backend} was not run: {reason}")
-    X, y, problem = small_problem(seed)
-    best = optimum(X, y, problem)
-    for formulation in ("mip", "mip-resolved"):
-        assert solve(problem, formulation, backend).value == pytest.approx(best, abs=1e-9)
+    check_all_agree(seed, [backend])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 300))
+@pytest.mark.parametrize("seed", range(100, 350))
 def test_all_formulations_and_back_ends_agree_at_length(seed):
-    X, y, problem = small_problem(seed)
-    best = optimum(X, y, problem)
-    formulations = ["mip", "mip-resolved"] + (["mip-subrank"] if len(np.unique(X, axis=0)) == len(X) else [])
-    for formulation, backend in itertools.product(formulations, USABLE):
-        found = solve(problem, formulation, backend)
-        assert found.value == pytest.approx(best, abs=1e-9), (formulation, backend)
+    check_all_agree(seed, USABLE)
+
+
+@pytest.mark.parametrize("seed", range(1, 21, 2))
+def test_without_equal_rows_the_subrank_program_itself_is_right(seed):
+    """Theorem 3 about the solver's own optimum, before anything is recomputed from the coefficients."""
+    X, y, problem = small_problem(seed, duplicates=False)
+    assert theorem_3_applies(X, problem)
+    with Run(rng=0) as run:
+        raw = backends.get("highs").solve(subrank_program(problem), None, run, threads=1)
+    assert raw.value == pytest.approx(optimum(X, y, problem), abs=1e-6)
+
+
+def subrank_and_best(X, y, **options):
+    problem = RankingProblem.from_labels(X, y, "dcg", margin=MARGIN, **options)
+    with Run(rng=0) as run:
+        raw = backends.get("highs").solve(subrank_program(problem), None, run, threads=1)
+    return raw.value, solve(problem, "mip-resolved"), solve(problem, "mip-subrank")
+
+
+def test_with_equal_rows_the_subrank_optimum_is_worse():
+    # Two equal positives share the lower of their two ranks, whatever w.
+    subrank, resolved, certificate = subrank_and_best([[1.0], [1.0], [0.0]], [1, 1, 0])
+    assert subrank == pytest.approx(2 / math.log2(3))
+    assert resolved.value == pytest.approx(1 + 1 / math.log2(3))
+    assert certificate.bound >= resolved.value
+    assert any("claims 1.26" in note for note in certificate.notes)
+
+
+def test_with_a_price_rows_equal_in_one_column_are_enough():
+    # No two rows are equal, but the best answer uses the first column alone, where the positives are:
+    # Subrank pays for the second column to part them.
+    X = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.5]]
+    subrank, resolved, certificate = subrank_and_best(X, [1, 1, 0], penalty=0.1)
+    assert subrank == pytest.approx(1 + 1 / math.log2(3) - 0.2)
+    assert resolved.value == pytest.approx(1 + 1 / math.log2(3) - 0.1)
+    assert certificate.bound >= resolved.value
+    assert any("claims 1.43" in note for note in certificate.notes)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -196,17 +231,18 @@ def test_signs_and_feature_count_hold():
     assert any("max_features=1" in note for note in sparse.notes)
 
 
-def test_score_card_is_the_best_of_all_whole_coefficients():
+@pytest.mark.parametrize("largest", [1, 2])
+def test_score_card_is_the_best_of_all_whole_coefficients(largest):
     _, problem = data_with_constraints()
-    card = solve(problem, constraints=Constraints(integer_range=2))
-    points = np.array(card.coef) * 2
-    assert np.allclose(points, np.round(points))
-    # The margin is stated for the box, so a card is judged at its own size.
-    everything = np.array(list(itertools.product(range(-2, 3), repeat=3))) / 2
+    card = solve(problem, constraints=Constraints(integer_range=largest))
+    points = [Fraction(c) for c in card.coef]
+    assert all(point.denominator == 1 and abs(point) <= largest for point in points)
     D, positive, negative = oracle.class_pairs(problem.X, problem.labels)
-    D = np.array([[float(v) for v in row] for row in D])
-    best = max(oracle.order_value(D @ w >= MARGIN, positive, negative, problem.weights) for w in everything)
-    assert card.value >= best - 1e-9
+    best = max(
+        oracle.order_value(oracle.exact_won(D, w, MARGIN), positive, negative, problem.weights)
+        for w in itertools.product(range(-largest, largest + 1), repeat=3)
+    )
+    assert card.value == pytest.approx(best, abs=1e-9)
 
 
 def test_must_haves_at_the_top():
@@ -236,77 +272,74 @@ def test_senseless_constraints_name_themselves(constraints, words):
         solve(problem, constraints=constraints)
 
 
+@given(
+    st.lists(st.floats(-1, 1), min_size=3, max_size=3),
+    st.none() | st.lists(st.sampled_from([-1, 0, 1]), min_size=3, max_size=3),
+    st.none() | st.integers(1, 3),
+    st.none() | st.integers(1, 5),
+)
+def test_the_nearest_allowed_coefficients_are_allowed(w, signs, most, largest):
+    demands = Constraints(signs=signs, max_features=most, integer_range=largest)
+    allowed = demands.nearest(np.array(w))
+    assert np.abs(allowed).max() <= (largest or 1)
+    assert all(a * sign >= 0 for a, sign in zip(allowed, signs or [0, 0, 0], strict=True))
+    assert np.count_nonzero(allowed) <= (most or 3)
+    assert largest is None or all(float(a).is_integer() for a in allowed)
+    assert demands.unmet(np.eye(3), allowed) == []
+
+
+def test_what_is_not_met_is_told_apart():
+    rows = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    first = TopGroup((0,), top=1, at_least=1)
+    tied = TopGroup((2,), top=2, at_least=1)
+    demands = Constraints(signs=(0, -1), max_features=1, integer_range=1, top_groups=(first, tied))
+    named = ["signs", "max_features=1", "integer_range=1", first.describe(), tied.describe()]
+    assert demands.unmet(rows, np.array([1.0, -1.0])) == [named[1], named[4]]
+    assert demands.unmet(rows, np.array([-1.0, 0.5])) == named
+    assert demands.unmet(rows, np.array([1.0, 0.0])) == [named[4]]
+
+
+def test_a_start_that_breaks_a_demand_is_not_the_answer():
+    _, problem = data_with_constraints()
+    best = np.array(solve(problem).coef)
+    demands = Constraints(signs=tuple((-np.sign(best)).astype(int)), max_features=2)
+    found = solve(problem, constraints=demands, start=best)
+    assert (np.array(found.coef) * best <= 0).all()
+    assert np.count_nonzero(found.coef) <= 2
+    assert found.value == pytest.approx(solve(problem, constraints=demands).value)
+
+
 def test_what_cannot_be_met_is_named():
     # One feature: the order is the feature's or its reverse, so the middle row is never among the first.
     problem = RankingProblem.from_labels([[0.0], [1.0], [2.0]], [0, 1, 1], "auc", margin=MARGIN)
     impossible = TopGroup((1,), top=1, at_least=1)
-    with pytest.raises(InfeasibleError, match="at least 1 of the top 1"):
+    with pytest.raises(InfeasibleError, match=r"at least 1 of the top 1 .*margin=0.001"):
         solve(problem, constraints=Constraints(signs=(1,), top_groups=(impossible,)))
+
+
+def test_demands_that_exclude_each_other_are_named_together():
+    problem = RankingProblem.from_labels([[0.0], [1.0], [2.0]], [0, 1, 1], "auc", margin=MARGIN)
+    lowest_first = TopGroup((0,), top=1, at_least=1)
+    with pytest.raises(InfeasibleError, match=r"together: signs; at least 1 of the top 1"):
+        solve(problem, constraints=Constraints(signs=(1,), top_groups=(lowest_first,)))
+
+
+def test_too_large_a_margin_is_named():
+    X, y = np.array([[0.0], [1.0], [2.0]]), [0, 1, 1]
+    for formulation in ("mip", "mip-subrank", "mip-resolved"):
+        with pytest.raises(ValueError, match=r"margin=100 is too large: .* differ by 2 at most"):
+            solve(RankingProblem.from_labels(X, y, "auc", margin=100.0, scales=[1.0]), formulation)
+    # The positives must differ by the margin in Eq. (27), and cannot.
+    between = RankingProblem.from_labels(X, y, "auc", margin=1.5, scales=[1.0])
+    with pytest.raises(InfeasibleError, match=r"margin=1.5 is too large"):
+        solve(between, "mip-subrank", strengthen=True)
 
 
 def test_the_papers_programs_refuse_constraints():
     _, problem = data_with_constraints()
-    with pytest.raises(ValueError, match="knows no constraints"):
-        build_program(problem, "mip-subrank", Constraints(max_features=1))
-
-
-# -- back ends -----------------------------------------------------------------------------------
-
-
-def test_unknown_and_missing_back_ends(monkeypatch):
-    with pytest.raises(ValueError, match="gurobi, highs, scip"):
-        backends.get("cplex")
-    monkeypatch.setattr("toprank.exact.backends.scip.find_spec", lambda name: None)
-    with pytest.raises(BackendUnavailableError, match=r"pip install 'toprank\[scip\]'"):
-        backends.get("scip")
-
-
-def test_a_claim_the_coefficients_do_not_reach_is_not_called_optimal(monkeypatch):
-    problem = RankingProblem.from_labels([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], "auc", margin=MARGIN)
-
-    class Liar:
-        name = "liar"
-
-        def missing(self):
-            return None
-
-        def solve(self, program, start, run, *, threads):
-            x = program.encode(np.array([-1.0]))
-            return RawSolution(x, 1.0, 1.0, Status.OPTIMAL)
-
-    monkeypatch.setattr(mip.backends, "get", lambda name: Liar())
-    found = solve(problem)
-    assert found.status is Status.FINISHED
-    assert found.value == problem.evaluate(found.coef)
-    assert any("claims 1" in note for note in found.notes)
-
-
-def hard_problem():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 6))
-    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
-    return RankingProblem.from_labels(X, y, "dcg", margin=MARGIN)
-
-
-@pytest.mark.parametrize("backend", [name for name in USABLE if name != "gurobi"])
-@pytest.mark.parametrize("formulation", ["mip", "mip-subrank"])
-def test_time_limit_start_and_history(backend, formulation):
-    problem = hard_problem()
-    start = np.array([1.0, 0, 0, 0, 0, 0])
-    with Run(time_limit=2.0, rng=0) as run:
-        found = solve_program(problem, run, formulation=formulation, backend=backend, start=start)
-        assert run.seconds < 4.0
-    assert found.status is Status.TIME_LIMIT
-    assert problem.evaluate(start) <= found.value <= found.bound <= problem.trivial_bound
-    bounds = [bound for _, _, bound in found.history]
-    assert bounds == sorted(bounds, reverse=True)
-
-
-def test_the_callback_can_stop_the_solver():
-    with Run(time_limit=60, rng=0, callback=lambda progress: False) as run:
-        found = solve_program(hard_problem(), run)
-        assert run.seconds < 20
-    assert found.status is Status.STOPPED
+    for formulation in ("mip-subrank", "mip-resolved"):
+        with pytest.raises(ValueError, match=r"knows no constraints; use solver='mip'"):
+            build_program(problem, formulation, Constraints(max_features=1))
 
 
 def test_too_large_a_model_is_refused_before_it_is_built():

@@ -10,6 +10,8 @@ Ranks l count from 1 at the bottom; a_l is the weight of rank l, S_r the ranks l
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from itertools import chain, combinations
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +25,7 @@ __all__ = ["auc_program", "preference_program", "resolved_rank_program", "subran
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+_MOST_COLUMNS = 10  # with 1023 sets of columns
 
 
 def resolved_rank_program(problem: RankingProblem, *, run: Run | None = None) -> MixedIntegerProgram:
@@ -75,7 +78,9 @@ def subrank_program(
     """The regularised statistic of the Subranks: Eq. (22) to (26), and (27) to (30) with `strengthen`.
 
     Its optimum is an optimum of the ResolvedRank problem when no two rows are equal (Theorem 3); with equal
-    rows it can be worse, since two equal positives cannot both have the better rank. Variables:
+    rows it can be worse, since two equal positives cannot both have the better rank. With a price on
+    coefficients it is enough that two positives are equal in the columns that are used: Lemma 2's step stays
+    within them and cannot part such rows. `slack` of the program bounds what is lost. Variables:
     2d + n_+ n + n_+ |S_r|.
     """
     rows, labels, weights = _one_list(problem)
@@ -89,20 +94,18 @@ def subrank_program(
     builder.constrain("(24)", {"w": -differences, "z": sp.eye_array(len(upper))}, upper=1 - epsilon)
     _support_rows(builder, problem.n_features, "(25)", "(26)")
     if strengthen:
-        _strengthen(builder, rows, positives, weights, ranks, gains)
+        _strengthen(builder, rows, positives, weights, ranks, gains, priced=problem.penalty > 0)
 
     def encode(w: Floats) -> Floats:
         won = (rows[upper] @ w - rows[lower] @ w >= problem.margin).reshape(len(positives), n)
         reached = won.sum(axis=1)[:, None] >= ranks[None, :] - 1
         return np.concatenate((w, w != 0, won.ravel(), reached.ravel())).astype(np.float64)
 
-    slack = _lost_to_equal_rows(rows[positives], weights)
+    slack = _lost_to_equal_rows(rows[positives], weights, anywhere=problem.penalty > 0)
     about = ["the bound supposes a margin small enough to part the relevant rows (Theorem 3)"]
     if slack > 0:
-        about.append(
-            f"relevant rows that are equal share the lowest of their ranks in Subrank: {slack:.4g} was added"
-            " to its bound"
-        )
+        allowance = f"{slack:.4g} was added to its bound" if math.isfinite(slack) else "its bound is none"
+        about.append(f"relevant rows that are equal share the lowest of their Subranks: {allowance}")
     return builder.build(
         encode,
         offset=len(positives) * float(weights[-1]),
@@ -203,9 +206,25 @@ def _rank_gains(weights: Floats) -> tuple[Rows, Floats]:
     return ranks, steps[ranks - 2]
 
 
-def _lost_to_equal_rows(positives: Floats, weights: Floats) -> float:
-    """The most that Subrank can miss: g equal positives all get the weight of the lowest of their g ranks."""
-    ascending, slack = weights[::-1], 0.0
+def _lost_to_equal_rows(positives: Floats, weights: Floats, *, anywhere: bool) -> float:
+    """The most that Subrank can miss: g equal positives all get the weight of the lowest of their g ranks.
+
+    With `anywhere`, positives count as equal when they are in some set of columns, the worst set deciding;
+    infinity where there are too many sets to look at.
+    """
+    d = positives.shape[1]
+    supports: Iterable[Sequence[int]] = [range(d)]
+    if anywhere and d > _MOST_COLUMNS:
+        repeated = any(len(np.unique(column)) < len(column) for column in positives.T)
+        return math.inf if repeated else 0.0
+    if anywhere:
+        supports = chain.from_iterable(combinations(range(d), size) for size in range(1, d + 1))
+    return max(_lost_on(positives[:, list(support)], weights[::-1]) for support in supports)
+
+
+def _lost_on(positives: Floats, ascending: Floats) -> float:
+    """The same for given columns: each group of equal rows at the place where it loses most."""
+    slack = 0.0
     for size in np.unique(positives, axis=0, return_counts=True)[1]:
         runs = np.lib.stride_tricks.sliding_window_view(ascending, int(size))
         slack += float((runs - runs[:, :1]).sum(axis=1).max())
@@ -271,7 +290,14 @@ def _tie_rows(labels: NDArray[np.int8], upper: Rows, lower: Rows) -> dict[str, N
 
 
 def _strengthen(
-    builder: ProgramBuilder, rows: Floats, positives: Rows, weights: Floats, ranks: Rows, gains: Floats
+    builder: ProgramBuilder,
+    rows: Floats,
+    positives: Rows,
+    weights: Floats,
+    ranks: Rows,
+    gains: Floats,
+    *,
+    priced: bool,
 ) -> None:
     """Eq. (27) to (30), which tighten the relaxation and change no optimum."""
     n, m = len(rows), len(positives)
@@ -280,8 +306,9 @@ def _strengthen(
     both = _picks(np.concatenate((pair, reverse)), np.tile(np.arange(len(first)), 2), (len(first), m * n))
     differ = (rows[positives[first]] != rows[positives[second]]).any(axis=1).astype(np.float64)
     # The printed equality excludes a w that ties two different positives; some optimum has no ties
-    # (Lemma 2), so with a small margin none is lost.
-    builder.constrain("(27)", {"z": both}, lower=differ, upper=differ)
+    # (Lemma 2), so with a small margin none is lost. With a price on coefficients every optimum may have
+    # them: then the sum is at most one.
+    builder.constrain("(27)", {"z": both}, lower=0.0 if priced else differ, upper=differ)
     step = sp.csr_array(
         sp.eye_array(len(ranks) - 1, len(ranks)) - sp.eye_array(len(ranks) - 1, len(ranks), k=1)
     )

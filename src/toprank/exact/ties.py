@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.rational import exact_scores
+from toprank.exact.rational import UNIT_ROUNDOFF, exact_scores
 
 __all__ = ["break_ties"]
 
@@ -16,12 +16,13 @@ _MOST_TRIES = 60
 
 
 def break_ties(X: Any, coef: ArrayLike, *, rng: np.random.Generator | int | None = 0) -> NDArray[np.float64]:
-    """Coefficients that give the same order with no ties left, except between equal rows.
+    """Coefficients that give the same order with no ties left, except between rows equal where it counts.
 
     A random step on the non-zero coefficients, smaller than Lemma 2's bound
     ``min(margin / (2 M sqrt(d)), min |w_j|)``, with margin the smallest positive score difference and M the
     largest feature. It keeps every strict order and the support, and is checked in exact arithmetic; where
-    floating point leaves no room for such a step, the coefficients come back unchanged.
+    floating point leaves no room for such a step, the coefficients come back unchanged. Rows that are equal
+    in all columns with a coefficient stay tied, whatever the other columns hold.
 
     Parameters
     ----------
@@ -59,16 +60,15 @@ def break_ties(X: Any, coef: ArrayLike, *, rng: np.random.Generator | int | None
 
 def _largest_step(X: Any, weights: NDArray[np.float64], support: NDArray[np.intp]) -> float:
     """Lemma 2's bound, its margin taken from scores in floats; the exact check has the last word."""
-    largest, longest = float(abs(X).max()), float(np.abs(weights).max())
     smallest = float(np.abs(weights[support]).min())
-    if largest == 0:
-        return smallest
-    # Rows and coefficients with largest entry 1, so that no product overflows.
-    scores = np.asarray((X / largest) @ (weights / longest), dtype=np.float64)
+    # Divided by powers of two, so that no product overflows and nothing is rounded.
+    row_unit, unit = (np.ldexp(1.0, int(np.frexp(v)[1]) - 1) for v in (abs(X).max(), np.abs(weights).max()))
+    scores = np.asarray((X / row_unit) @ (weights / unit), dtype=np.float64)
     gaps = np.diff(np.unique(scores))
+    gaps = gaps[gaps > 4 * len(weights) * UNIT_ROUNDOFF]  # what is smaller may be the rounding of a tie
     if not len(gaps):
         return smallest
-    return min(float(gaps.min()) / (2 * np.sqrt(len(weights))) * longest, smallest)
+    return min(float(gaps.min()) / (2 * np.sqrt(len(weights))) * float(unit), smallest)
 
 
 def _same_rows(X: Any, support: NDArray[np.intp]) -> list[bytes]:

@@ -133,7 +133,7 @@ class ExactRanker(LinearRanker):
         starts = start_directions(self.start, data, problem, run)
         solve = self._search if self.solver == "search" else self._solve_program
         self.certificate_ = solve(problem, starts, run)
-        self.coef_ = np.array(self.certificate_.coef) * self._points()
+        self.coef_ = np.array(self.certificate_.coef)
         return self.certificate_.outcome
 
     def _prepare(self, data: RankingData) -> None:
@@ -146,6 +146,8 @@ class ExactRanker(LinearRanker):
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
         if self.solver not in get_args(Solver):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
+        if self.constraints is not None and not isinstance(self.constraints, Constraints):
+            raise ValueError("constraints must be None or a Constraints(...) of toprank.exact.")
         usual = DEFAULT_MARGIN if self.solver == "search" else _PROGRAM_MARGIN
         return RankingProblem.from_labels(
             X,
@@ -154,13 +156,13 @@ class ExactRanker(LinearRanker):
             qid=qid,
             margin=usual if self.margin is None else self.margin,
             penalty=self.penalty,
-            scales=None if self._points() == 1 else np.ones(X.shape[1]),
+            scales=np.ones(X.shape[1]) if self._wants_points() else None,
             queries="mean",
         )
 
-    def _points(self) -> int:
-        """Range of whole coefficients on a score card, else 1."""
-        return 1 if self.constraints is None else self.constraints.integer_range or 1
+    def _wants_points(self) -> bool:
+        """Whether the answer is a score card: whole coefficients of the columns as they are."""
+        return self.constraints is not None and self.constraints.integer_range is not None
 
     def _search(self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run) -> Certificate:
         if self.constraints is not None and not self.constraints.empty:
@@ -179,6 +181,8 @@ class ExactRanker(LinearRanker):
         self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run
     ) -> Certificate:
         assert self.solver != "search"
+        if self.n_jobs != -1 and self.n_jobs < 1:
+            raise ValueError(f"n_jobs={self.n_jobs} must be at least 1, or -1 for one thread per processor.")
         return solve_program(
             problem,
             run,

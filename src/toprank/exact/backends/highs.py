@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toprank.control import Run, Status
 from toprank.exact.backends.protocol import RawSolution, Watch, own_decision, stop_status
-from toprank.exact.program import MixedIntegerProgram
+from toprank.exact.program import BuildStopped, MixedIntegerProgram
 
 __all__ = ["BACKEND"]
 
@@ -31,7 +31,10 @@ class _Highs:
         solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in _options(program, run, threads).items():
             solver.setOptionValue(option, value)
-        solver.passModel(_model(program))
+        model = _model(program)
+        if run.should_stop():
+            raise BuildStopped
+        solver.passModel(model)
         if start is not None:
             solution = highspy.HighsSolution()
             solution.col_value = start
