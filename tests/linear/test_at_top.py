@@ -1,13 +1,11 @@
-"""`AccuracyAtTop`: the paper's rule by brute force, the edges, several processes, interruptions."""
+"""`AccuracyAtTop`: the paper's rule by brute force, the edges, interruptions."""
 
-import importlib.util
 import os
 import signal
 
-import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -246,6 +244,9 @@ def test_bad_parameters(parameters, message):
 @pytest.mark.filterwarnings("ignore::toprank.control.SearchStoppedWarning")
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), solver=st.sampled_from(["exhaustive", "screened", "local"]))
+@example(seed=142, solver="exhaustive")  # equal scores that rounding parts
+@example(seed=162, solver="local")
+@example(seed=366, solver="exhaustive")
 def test_ties_and_duplicates(seed, solver):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 14))
@@ -259,7 +260,7 @@ def test_ties_and_duplicates(seed, solver):
     assert np.isfinite(ranker.outcome_.value)
 
 
-# -- clocks, processes, files -----------------------------------------------------------------------
+# -- clocks, files -----------------------------------------------------------------------
 
 
 def test_no_time_at_all_still_gives_an_answer():
@@ -324,54 +325,6 @@ def test_goes_on_from_a_checkpoint(tmp_path, watched):
     path.write_text("something else")
     with pytest.raises(ValueError, match="not a file of solved pins"):
         AccuracyAtTop(0.25, 0.01, checkpoint=path).fit(X, y)
-
-
-def test_two_processes_and_threads_give_the_same_coefficients():
-    X, y = sample(1, n=60)
-    here = AccuracyAtTop(0.25, 0.01).fit(X, y)
-    two = AccuracyAtTop(0.25, 0.01, n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(two.coef_, here.coef_)
-    np.testing.assert_allclose(two.pins_.numbers, here.pins_.numbers, rtol=1e-9, atol=1e-9)
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        threads = AccuracyAtTop(0.25, 0.01).fit(X, y)
-    np.testing.assert_array_equal(threads.coef_, here.coef_)
-
-
-def test_a_killed_worker_costs_time_not_the_result():
-    X, y = sample(2, n=900)
-    here = AccuracyAtTop(0.25, 0.01).fit(X, y)
-    killed = []
-
-    def kill_one(progress):
-        if not killed and progress.iterations > 0:
-            from joblib.externals.loky import get_reusable_executor
-
-            worker = next(iter(get_reusable_executor(reuse=True)._processes))
-            os.kill(worker, signal.SIGKILL)
-            killed.append(worker)
-
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        there = AccuracyAtTop(0.25, 0.01, callback=kill_one).fit(X, y)
-    assert killed
-    assert there.certified_
-    np.testing.assert_array_equal(there.coef_, here.coef_)
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None, reason="dask.distributed is not installed"
-)
-def test_a_dask_cluster_gives_the_same_coefficients():
-    from distributed import Client, LocalCluster
-
-    X, y = sample(1, n=60)
-    here = AccuracyAtTop(0.25, 0.01).fit(X, y)
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster),
-        joblib.parallel_config(backend="dask", n_jobs=2),
-    ):
-        there = AccuracyAtTop(0.25, 0.01).fit(X, y)
-    np.testing.assert_array_equal(there.coef_, here.coef_)
 
 
 # -- beside the exact optimum -----------------------------------------------------------------------

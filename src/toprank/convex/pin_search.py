@@ -11,6 +11,7 @@ import tempfile
 import time
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
+from multiprocessing import TimeoutError as NoAnswerError
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,10 @@ AFFORDABLE = 0.2
 ROUNDED = 1e-7
 """Where rounding leaves a larger relative gap than this (and than asked for), nothing is certified."""
 BREAKDOWNS = 3
+SILENCE = 600.0
+"""Seconds without an answer after which workers are held for lost: not every back end says so itself."""
+LATE = 20.0
+"""The same, counted from the time limit: workers keep it themselves, and may still be starting."""
 SAVE_EVERY = 5.0
 
 
@@ -181,7 +186,7 @@ def _solve(
             continue
         try:
             _solve_elsewhere(state, name, todo, tol, run, n_jobs)
-        except BrokenExecutor:
+        except (BrokenExecutor, TimeoutError, NoAnswerError):
             broken += 1
         except KeyboardInterrupt:
             # The terminal interrupts the workers too; the run's own flag says what the user wanted.
@@ -204,8 +209,10 @@ def _solve_elsewhere(
     state: Progressed, name: str, todo: list[int], tol: float, run: Run, n_jobs: int | None
 ) -> None:
     """Rounds of small batches; between two rounds the clock and the user are asked."""
-    table, size, jobs = state.tables[name], 1, effective_n_jobs(n_jobs)
-    with Parallel(n_jobs=n_jobs) as parallel:
+    # A cluster may have no worker at all for the moment; the batches then wait for the next one.
+    table, size, jobs = state.tables[name], 1, max(1, effective_n_jobs(n_jobs))
+    patience = min(run.remaining() + LATE, SILENCE)
+    with Parallel(n_jobs=n_jobs, timeout=patience) as parallel:
         while todo and _report(state, name, run):
             count = min(jobs * BATCHES_PER_JOB, -(-len(todo) // size))
             batches = [todo[i * size : (i + 1) * size] for i in range(count)]

@@ -24,6 +24,7 @@ __all__ = ["AccuracyAtTop"]
 
 Floats = NDArray[np.float64]
 WORTH_NOTING = 1e-6
+ROUNDING = 1e-10
 SOLVERS = ("exhaustive", "screened", "local")
 
 
@@ -310,7 +311,8 @@ class AccuracyAtTop(BaseRanker):
 
     def _set_threshold(self, items: Items, scores: Floats) -> None:
         self.quantile_ = quantile(scores, items.mass, items.top)
-        lower = scores[scores < self.quantile_]
+        # Rounding parts equal scores, differently in `predict`: what is as good as equal stays together.
+        lower = scores[scores < self.quantile_ - ROUNDING * np.abs(scores).max()]
         following = float(lower.max()) if len(lower) else self.quantile_ - 1.0
         middle = following + (self.quantile_ - following) / 2
         self.threshold_ = middle if middle < self.quantile_ else following
