@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toprank.cli_reproduce import reproduce
+
 if TYPE_CHECKING:
     from toprank.screen import Bars
 
@@ -329,6 +331,9 @@ def list_data(
         for key, value in asdict(datasets.entry(name)).items():
             if value not in ("", (), 0, None):
                 print(f"{key}: {', '.join(value) if isinstance(value, tuple) else value}")
+
+
+app.command()(reproduce)
 
 
 def _version(asked: bool) -> None:

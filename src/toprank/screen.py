@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from toprank.datasets import Entry, Note
+    from toprank.reproduce.command import Report
+    from toprank.reproduce.experiment import Paper
+    from toprank.reproduce.listing import Line
+    from toprank.reproduce.views import TableView
     from toprank.workflow.compare import CompareReport
     from toprank.workflow.rank import RankReport
     from toprank.workflow.score import ScoreReport
@@ -36,12 +41,16 @@ __all__ = [
     "show_catalog",
     "show_comparison",
     "show_ranking",
+    "show_reproduction",
     "show_scores",
+    "show_tables_to_reproduce",
     "show_verification",
 ]
 
 PLAIN_WIDTH = 110
 """Columns of text where no terminal says how wide it is."""
+NOTE_EVERY = 60.0
+"""Seconds between two lines of progress in a log."""
 WIDEST_LIST = 8
 """Columns of the list on screen; the file has them all."""
 
@@ -67,6 +76,9 @@ class Bars:
             *columns, console=console, transient=True, disable=quiet or not console.is_terminal
         )
         self._task: Any = None
+        # A log has no bars; it gets a line now and then instead.
+        self._spoken = not quiet and not console.is_terminal
+        self._last_note = -math.inf
         self._seconds: float | None = None
 
     def __enter__(self) -> Bars:
@@ -86,6 +98,13 @@ class Bars:
     def step(self) -> None:
         """Move the bar by one step."""
         self._bars.advance(self._task)
+
+    def note(self, text: str) -> None:
+        """Say something beside the bar; where there is no terminal, a line a minute."""
+        self._bars.update(self._task, detail=text)
+        if self._spoken and time.monotonic() - self._last_note >= NOTE_EVERY:
+            self._last_note = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
 
     def search(self, progress: SearchProgress) -> None:
         """Move the bar with the clock and show the best value so far."""
@@ -239,6 +258,74 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leave it to the command line; rich itself would exit with 1."""
         raise BrokenPipeError
+
+
+def show_tables_to_reproduce(papers: Sequence[tuple[Paper, list[Line], float]], *, jobs: int) -> None:
+    """List every table with its status and the time it takes."""
+    from joblib import cpu_count
+
+    console = _console()
+    workers = cpu_count() if jobs == -1 else jobs
+    for paper, lines, seconds in papers:
+        console.print(f"{paper.name}: {paper.title} ({paper.authors})")
+        grid = _grid()
+        for name in ("name", "what", "status"):
+            grid.add_column(name)
+        for name in ("cells", "minutes"):
+            grid.add_column(name, justify="right")
+        for line in lines:
+            missing = f"; data not available: {', '.join(line.unavailable)}" if line.unavailable else ""
+            state = line.state + (missing if line.cells else "")
+            minutes = f"{line.total_seconds / 60 / workers:.1f}"
+            grid.add_row(line.name, line.title, state, f"{line.done}/{line.cells}", minutes)
+        console.print(grid)
+        console.print(
+            f"To go: {seconds / 60 / workers:.0f} minutes with {workers} processes; tables share cells.\n"
+        )
+
+
+def show_reproduction(report: Report, *, tables: bool) -> None:
+    """Print the selected tables side by side, the claims, what failed and where the pages are."""
+    console = _console()
+    for view in report.views:
+        for table in view.tables if tables else ():
+            _show_table(console, table)
+        for whose, words in (("paper", "Claims of the paper"), ("ours", "Claims of ours")):
+            said = ", ".join(f"{count} {word}" for word, count in view.claims[whose].items() if count)
+            if said:
+                console.print(f"{words}: {said}.")
+        console.print(
+            f"{view.paper.name}: {view.done} of {view.cells} cells computed, budget {view.budget:g}."
+        )
+    reasons: dict[str, list[str]] = {}
+    for name, error in report.failures:
+        reasons.setdefault(error, []).append(name)
+    for error, cells in reasons.items():
+        console.print(f"{len(cells)} cells failed, {cells[0]} first: {error}", markup=False)
+    for path in report.files:
+        console.print(f"Wrote {path}", markup=False)
+
+
+def _show_table(console: Console, table: TableView) -> None:
+    console.print(f"{table.number}: {table.title}", style="bold")
+    grid = _grid()
+    for head in (*table.heads, "" if table.runs else "ranker"):
+        grid.add_column(head, no_wrap=True)
+    for head in ("ours", "paper", "standard errors apart"):
+        grid.add_column(head, justify="right")
+    rows = [(line.labels, [line.cell]) for line in table.runs] or table.rows
+    for labels, cells in rows:
+        for name, cell in zip(table.columns or ("",), cells, strict=False):
+            if cell.ours or cell.theirs or cell.note:
+                shown = "" if table.runs else name
+                grid.add_row(*labels, shown, cell.ours or cell.note, cell.theirs, cell.apart)
+    console.print(grid)
+    for data, arm, sentence in table.certificates:
+        console.print(f"{data}, {arm}: {sentence}", markup=False)
+    for note in table.notes:
+        console.print(note, markup=False)
+    for one in table.verdicts:
+        console.print(f"{one.holds}: {one.title}: {one.claim.text} {one.figures}", markup=False)
 
 
 def _console() -> Console:

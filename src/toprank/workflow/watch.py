@@ -18,6 +18,9 @@ class Watch(Protocol):
     def step(self) -> None:
         """One of the steps is done."""
 
+    def note(self, text: str) -> None:
+        """Something to say beside the bar: how much is left."""
+
     def search(self, progress: Progress) -> Any:
         """A search inside the stage reports; returning False stops it."""
 
@@ -29,6 +32,9 @@ class Silent:
         """Ignore it."""
 
     def step(self) -> None:
+        """Ignore it."""
+
+    def note(self, text: str) -> None:
         """Ignore it."""
 
     def search(self, progress: Progress) -> None:

@@ -1,0 +1,1 @@
+"""One declaration a paper: values only."""
