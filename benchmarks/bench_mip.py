@@ -23,7 +23,7 @@ from toprank.exact import backends
 from toprank.exact.compact import Strengthening, compact_program
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search import search
+from toprank.exact.search import compile_kernels, search
 
 MARGIN = 1e-3
 IMPROVEMENTS = ("own_constants", "merge_equal", "fix_decided")
@@ -92,7 +92,8 @@ def main() -> None:
         print(f"{name}, K = {k}: all {k} rows are of one class, there is nothing to rank")
         lists.remove((name, k))
     cells = [(*pair, *method, options.seconds) for pair in lists for method in methods]
-    solve("haberman", 30, "search", "", 1.0)  # compiles the kernels, cached for every worker
+    for method in ("sweep", "cells"):
+        compile_kernels(method)  # cached on disk for every worker
     print(f"{options.seconds:g} s and one thread each, {options.jobs} at a time", flush=True)
     records = []
     for record in Parallel(n_jobs=options.jobs, return_as="generator")(delayed(solve)(*c) for c in cells):
