@@ -31,13 +31,13 @@ SOLVERS = ("exhaustive", "screened", "local")
 class AccuracyAtTop(BaseRanker):
     """Puts relevant items above the top quantile of the scores and the others below it.
 
-    Minimises, with q the top tau-quantile of the scores (the k-th highest, k = tau n),
+    Minimises, with q the top tau-quantile of the scores (the k-th highest, k = tau n)::
 
         1/2 |w|^2 + C sum over pairs (x, x') of  (w.x - q + 1)_+ + (q - w.x' + 1)_+ ,
 
     x' preferred to x: problem (1) of Boyd, Cortes, Mohri and Radovanovic (2012, "Accuracy at the Top",
-    NIPS). With labels the pairs are all of one negative and one positive row, so each positive counts n_-
-    times and each negative n_+ times; the quantile is that of the rows, as in their experiments.
+    NIPS). With labels the pairs are all of one negative and one positive row, so each positive counts ``n_-``
+    times and each negative ``n_+`` times; the quantile is that of the rows, as in their experiments.
 
     The problem is not convex. Their algorithm (``solver="exhaustive"``) pins q to the score of each
     distinct item in turn, which is convex (problem (2)), and keeps the w_k under which item k is closest to
@@ -66,8 +66,8 @@ class AccuracyAtTop(BaseRanker):
         exactly; `certified_` says whether that is proved to be the exhaustive answer. "local": problem (1)
         from several starts, for hundreds of thousands of rows.
     weighting : {"pairs", "balanced", "rows"}
-        What each row's price is, for labels: C n_- and C n_+ as published; the same proportion with mean C;
-        or C for every row.
+        What each row's price is, for labels: ``C n_-`` and ``C n_+`` as published; the same proportion
+        with mean C; or C for every row.
     gamma, degree, coef0
         Parameters of the kernel, where it has them.
     nystroem : int or None
@@ -99,7 +99,7 @@ class AccuracyAtTop(BaseRanker):
     dual_coef_, support_ : ndarrays
         With a kernel: weights of training rows, and which rows.
     norm_ : float
-        |w|, in the space of the kernel where there is one.
+        ``|w|``, in the space of the kernel where there is one.
     quantile_ : float
         The k-th highest training score.
     threshold_ : float

@@ -27,7 +27,7 @@ class InfinitePush(PushRanker):
     """Puts as many positives as possible above the highest negative, each by a margin.
 
     Minimises ``1/2 |f|^2 + C max_j mean_i (1 - f(x_i) + f(x_j))_+``, positives i and negatives j (Agarwal
-    2011, Eq. (3.4) with C = 1/lambda). The maximum is attained by the highest negative, so this is
+    2011, Eq. (3.4) with C = 1/lambda). The maximum is attained by the highest negative, so this is::
 
         1/2 |f|^2 + C mean_i (1 - f(x_i) + max_j f(x_j))_+ ,
 

@@ -66,10 +66,10 @@ def margin_bound(
 
     each with probability 1 - delta. r bounds the norm of an item (K(x, x) <= r^2), as their proof uses it.
 
-    What this assumes: the m pairs are independent draws; labels give no more than min(n_+, n_-) of them.
-    rho, and Lambda and r if given, were fixed before looking at the data; the defaults, |w| and the largest
-    norm in X, are what the formula takes for a model whose norm was bounded by that much in advance. L is
-    taken at the learned threshold, in place of the true quantile. A sample that did not serve to fit makes
+    What this assumes: the m pairs are independent draws; labels give no more than ``min(n_+, n_-)`` of
+    them. rho, and Lambda and r if given, were fixed before looking at the data; the defaults, ``|w|`` and the
+    largest norm in X, are what the formula takes for a model whose norm was bounded by that much in advance.
+    L is taken at the learned threshold, in place of the true quantile. A sample that did not serve to fit makes
     none of this worse.
 
     Parameters
@@ -81,7 +81,7 @@ def margin_bound(
     delta : float
         The probability with which the bound may fail.
     norm, radius : float, optional
-        Lambda and r; by default |w| and the largest norm in X.
+        Lambda and r; by default ``|w|`` and the largest norm in X.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class PNormPush(PushBooster):
     With ``R_p = (mean_j (mean_i exp(-(s_i - s_j)))^p)^(1/p)``, positives i and negatives j (Rudin 2009;
     Agarwal 2011, Eq. (3.15) with the exponential loss), it minimises
 
-    - ``solver="newton"``: 1/2 |w|^2 + C log R_p over linear scores, to a relative gap of `tol`;
+    - ``solver="newton"``: ``1/2 |w|^2 + C log R_p`` over linear scores, to a relative gap of `tol`;
     - ``solver="boosting"``: log R_p itself, one weak ranker a round, as in the paper.
 
     With `qid`, log R_p is averaged over queries. p = 1 is RankBoost; p to infinity approaches the Infinite
@@ -37,7 +37,7 @@ class PNormPush(PushBooster):
     p : float
         At least 1.
     C : float
-        How much the loss weighs against the penalty 1/2 |w|^2 (Newton only).
+        How much the loss weighs against the penalty ``1/2 |w|^2`` (Newton only).
     solver : {"newton", "boosting"}
     weak_rankers : {"features", "stumps"}
         What boosting combines: single features, scaled to a range of one, or thresholds on single features.

@@ -177,7 +177,7 @@ class Grill(_Weighted):
     Minimises ``1/2 |w|^2 + C (mean_i (1 + q - w.x_i)_+ + mean_j (1 + w.x_j - q)_+)`` over positives i and
     negatives j, q the true top tau-quantile of all scores: Grill, as in Adam, Mácha, Šmídl and Pevný,
     "General framework for binary classification on top samples". It is problem (1) of `AccuracyAtTop` with
-    C / (n_+ n_-) for C, and is minimised like that by ``solver="local"``: from several starts, without a
+    ``C / (n_+ n_-)`` for C, and is minimised like that by ``solver="local"``: from several starts, without a
     bound.
 
     Parameters

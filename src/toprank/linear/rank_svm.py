@@ -41,8 +41,9 @@ class RankSVM(GradedRanker):
         How much the mean loss weighs against the penalty.
     loss : {"hinge", "squared_hinge"}
     penalty : {"l2", "l1", "lq"}
-        1/2 |w|^2; sum |w_k|, for few features (Lai et al. 2013 with the squared hinge); or sum |w_k|^q, for
-        fewer still (Tian et al. 2011), which is not convex: a local minimum, without a bound.
+        ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or
+        ``sum |w_k|^q``, for fewer still (Tian et al. 2011), which is not convex: a local minimum,
+        without a bound.
     q : float
         Between 0 and 1, for ``penalty="lq"``.
     kernel : str, callable or None
