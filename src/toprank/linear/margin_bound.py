@@ -68,9 +68,9 @@ def margin_bound(
 
     What this assumes: the m pairs are independent draws; labels give no more than ``min(n_+, n_-)`` of
     them. rho, and Lambda and r if given, were fixed before looking at the data; the defaults, ``|w|`` and the
-    largest norm in X, are what the formula takes for a model whose norm was bounded by that much in advance.
-    L is taken at the learned threshold, in place of the true quantile. A sample that did not serve to fit makes
-    none of this worse.
+    largest norm in X, are what the formula takes for a model whose norm was bounded by that much in
+    advance. L is taken at the learned threshold, in place of the true quantile. A sample that did not serve
+    to fit makes none of this worse.
 
     Parameters
     ----------
