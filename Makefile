@@ -53,8 +53,7 @@ bench-mip: $(VENV)/.dev ## the papers' program, ours and the search beside each 
 	$(BIN)/python benchmarks/bench_mip.py
 
 bench-push: $(VENV)/.dev ## the convex rankers as ratios to LogisticRegression; data from TOPRANK_DATA
-	$(BIN)/python benchmarks/bench_push_pairwise.py
-	$(BIN)/python benchmarks/bench_push_at_top.py
+	$(BIN)/python benchmarks/bench_push_all.py
 
 bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_at_top.py

@@ -6,6 +6,10 @@ import cvxpy as cp
 import numpy as np
 
 
+class NoReference(Exception):
+    """Clarabel came to no end with enough digits."""
+
+
 def solve(P, N, *, C, loss="hinge", k=1, weight=None, gram=None):
     """Minimise 1/2 |w|^2 + C mean loss(mean of the k highest w.n - w.p); with `gram` in a kernel's space.
 
@@ -42,7 +46,8 @@ def solve(P, N, *, C, loss="hinge", k=1, weight=None, gram=None):
             problem.solve(solver=cp.CLARABEL, **tolerance)
             if problem.status == cp.OPTIMAL:
                 break
-    assert problem.status == cp.OPTIMAL
+    if problem.status != cp.OPTIMAL:
+        raise NoReference(problem.status)
     return float(problem.value), span[kept].T @ np.asarray(w.value)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from toprank.control import Run
 from toprank.convex.design import Design
-from toprank.convex.row_systems import Identity, row_system
+from toprank.convex.row_systems import Identity, UndecidedRows, row_system
 from toprank.losses.pairs import Pairs
 from toprank.losses.pairwise import PairPoint, pairwise_loss
 
@@ -110,7 +110,7 @@ def box_program(rows: Any, costs: Floats, force: Floats, run: Run) -> Floats:
     >>> box_program(np.array([[2.0], [0.5]]), np.ones(2), np.zeros(1), Run()).round(6)
     array([0., 1.])
     """
-    system = row_system(rows, Identity())
+    system = row_system(UndecidedRows(rows), Identity())
     base = np.asarray(rows @ force) - 1.0
     point = _BoxPoint.start(base, costs, system)
     goal = 1e-15 * float(costs.sum()) * (1.0 + float(np.abs(base).max(initial=0.0)))

@@ -8,7 +8,7 @@ The dual problem has one variable per row,
 and almost all of them sit at an end of their interval. Each round decides most rows, solves the rest by an
 interior-point method (`toprank.convex.interior_point`), scores all rows with the answer, and corrects the
 decisions that turn out wrong (`toprank.convex.push_parts`). The dual value of every round bounds the optimum
-from below.
+from below. Where many rows are active, a first answer comes from `toprank.convex.push_start`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Progress, Run, Status, relative_gap
-from toprank.convex.design import dense
 from toprank.convex.interior_point import Restricted, RestrictedSolution, solve_restricted
 from toprank.convex.push_parts import (
     HingePositives,
@@ -29,8 +28,9 @@ from toprank.convex.push_parts import (
     Positives,
     SquaredPositives,
 )
-from toprank.convex.push_problem import PushPoint, PushProblem, best_between
-from toprank.convex.row_systems import row_system
+from toprank.convex.push_problem import PushPoint, PushProblem, best_between, certain
+from toprank.convex.push_start import first_answer, worth_a_start
+from toprank.convex.row_systems import UndecidedRows, row_system
 from toprank.losses.at_top import Hinge, SquaredHinge
 
 __all__ = ["PushSolution", "solve_push"]
@@ -38,7 +38,6 @@ __all__ = ["PushSolution", "solve_push"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 STALLED = 8
-CERTAIN = 1e-6
 SHRINKINGS = 40
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -86,12 +85,11 @@ def solve_push(
     start : array, optional
         Coefficients to start from.
     """
-    rounds = _Rounds(problem, start, run)
-    status = Status.ITERATION_LIMIT
-    while rounds.count < max_iter:
+    rounds = _Rounds(problem, start, tol, run)
+    status = Status.OPTIMAL if rounds.closed(tol) else Status.ITERATION_LIMIT
+    while status is not Status.OPTIMAL and rounds.count < max_iter:
         rounds.advance(tol, run)
-        # A zero answer helps nobody: it has to be certain.
-        if rounds.gap <= (tol if rounds.best.coef.any() else min(tol, CERTAIN)):
+        if rounds.closed(tol):
             status = Status.OPTIMAL
             break
         if not run.report(Progress(rounds.best.value, rounds.bound, iterations=rounds.count, phase="push")):
@@ -107,9 +105,13 @@ def solve_push(
 class _Rounds:
     """The state between rounds: the best point, the bound, and the decisions on both classes."""
 
-    def __init__(self, problem: PushProblem, start: Floats | None, run: Run) -> None:
+    def __init__(self, problem: PushProblem, start: Floats | None, tol: float, run: Run) -> None:
         self.problem = problem
         self.best = problem.zero()
+        self.bound, parts = 0.0, None
+        if start is None and worth_a_start(problem):
+            answer = first_answer(problem, tol=tol, run=run)
+            start, parts, self.best, self.bound = answer.coef, answer.parts, answer.best, answer.bound
         first = problem.at(problem.mean_difference() if start is None else start)
         if start is not None and first.value < self.best.value:
             self.best = first
@@ -120,8 +122,7 @@ class _Rounds:
             self.positives = SquaredPositives(problem, self.best)
         else:
             self.positives = LogisticPositives(problem, self.best, run.rng)
-        self.negatives = Negatives(problem, first.negative_scores)
-        self.bound = 0.0
+        self.negatives = Negatives(problem, first.negative_scores, parts)
         self.count = 0
         self.stalled = 0
 
@@ -129,10 +130,14 @@ class _Rounds:
     def gap(self) -> float:
         return relative_gap(self.best.value, self.bound)
 
+    def closed(self, tol: float) -> bool:
+        """Whether the gap is small enough."""
+        return self.gap <= certain(self.best, tol)
+
     def advance(self, tol: float, run: Run) -> None:
         """One round: solve the restricted problem, look at all rows, correct the decisions."""
         before, value = self.gap, self.best.value
-        tol = tol if self.best.coef.any() else min(tol, CERTAIN)
+        tol = certain(self.best, tol)
         part, free = self.positives.part(), self.negatives.free
         # A round that changed nothing is repeated with more digits.
         accuracy = max(0.03 * before, 0.3 * tol) * value * 0.1**self.stalled
@@ -151,22 +156,22 @@ class _Rounds:
     def _solve(self, part: PositivePart, free: Rows, accuracy: float, run: Run) -> _Answer:
         problem = self.problem
         shares = self.negatives.shares
-        rows = problem.rows(np.concatenate([problem.positives[part.free], problem.negatives[free]]))
-        if part.curvature > 0.0 and len(part.free):
-            rows = dense(rows)
-            rows[: len(part.free)] -= part.center  # T is measured from the center, so are these rows
+        numbers = np.concatenate([problem.positives[part.free], problem.negatives[free]])
+        # T is measured from the center where it has a slope, so are the positives then.
+        shift = part.center if part.curvature > 0.0 else None
+        rows = UndecidedRows(problem.rows(numbers), shift=shift, count=len(part.free))
         tilt = part.center
         if shares.any():
             tilt = tilt - problem.combine(np.zeros(len(problem.positives)), shares)
         base, lean = part.metric.solve(part.pull), part.metric.solve(tilt)
         restricted = Restricted(
             system=row_system(rows, part.metric),
-            base_scores=np.asarray(rows @ base),
+            base_scores=rows.times(base),
             costs=part.costs,
             caps=None if problem.caps is None else problem.caps[free],
             mass=part.mass,
             share=1.0 - float(shares.sum()),
-            tilt_scores=np.asarray(rows @ lean),
+            tilt_scores=rows.times(lean),
             tilt_base=float(tilt @ base),
             tilt_square=float(tilt @ lean),
             curvature=part.curvature,
@@ -174,7 +179,7 @@ class _Rounds:
             soft=isinstance(problem.surrogate, SquaredHinge),
         )
         solution = solve_restricted(restricted, tol=accuracy, run=run)
-        coef = base + solution.mass * lean + part.metric.solve(np.asarray(rows.T @ solution.y))
+        coef = base + solution.mass * lean + part.metric.solve(rows.transposed(solution.y))
         return self._answer(part, free, solution, shares, coef)
 
     def _answer(

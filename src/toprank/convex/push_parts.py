@@ -235,7 +235,7 @@ def _covariance_plus_identity(problem: PushProblem, weights: Floats, mean: Float
 class Negatives:
     """Negatives outside the threshold, in it with their cap, or undecided."""
 
-    def __init__(self, problem: PushProblem, scores: Floats) -> None:
+    def __init__(self, problem: PushProblem, scores: Floats, parts: Floats | None = None) -> None:
         self._caps = problem.caps
         self._limit = min(max(50, problem.design.n_features), 500)
         count = len(problem.negatives)
@@ -244,6 +244,8 @@ class Negatives:
         self._set = WorkingSet(np.full(count, LOWER, dtype=np.int8))
         if self._caps is None:
             self._set.admit(pick_worst(scores - scores.min() + 1.0, self._limit, distinct=True))
+            if parts is not None:
+                self._set.admit(np.flatnonzero(parts > 0.0))
         else:
             self._start_with_caps(scores, self._caps)
 

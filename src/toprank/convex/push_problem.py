@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from toprank.convex.design import Design
 from toprank.losses.at_top import Surrogate, Threshold, threshold
 
-__all__ = ["PushPoint", "PushProblem", "best_between"]
+__all__ = ["PushPoint", "PushProblem", "best_between", "certain"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 HALVINGS = 8
 SHORTEST = 1e-3
+FLAT = 0.02
+CERTAIN = 1e-6
 
 
 @dataclass(frozen=True)
@@ -160,11 +162,15 @@ def best_between(start: PushPoint, end: PushPoint) -> PushPoint:
         return end
     best = min(start, end, key=lambda point: point.value)
     short, long, trial = 0.0, 1.0, SHORTEST
+    flat = FLAT * abs(start.slope_towards(end))
     for _ in range(HALVINGS + 1):
         point = start.towards(end, trial)
         if point.value < best.value:
             best = point
-        if point.slope_towards(end) <= 0.0:
+        slope = point.slope_towards(end) / (1.0 - trial)
+        if abs(slope) <= flat:
+            break
+        if slope <= 0.0:
             short = trial
         elif trial == SHORTEST:
             break
@@ -172,3 +178,8 @@ def best_between(start: PushPoint, end: PushPoint) -> PushPoint:
             long = trial
         trial = 0.5 * (short + long)
     return best
+
+
+def certain(best: PushPoint, tol: float) -> float:
+    """The gap to reach: `tol`, but a zero answer helps nobody, so it has to be certain."""
+    return tol if best.coef.any() else min(tol, CERTAIN)

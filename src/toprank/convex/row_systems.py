@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from toprank.convex.design import is_sparse
+
 __all__ = [
     "DenseMetric",
     "FeatureSystem",
@@ -22,6 +24,7 @@ __all__ = [
     "LowRankMetric",
     "Metric",
     "RowSystem",
+    "UndecidedRows",
     "row_system",
 ]
 
@@ -29,6 +32,72 @@ Floats = NDArray[np.float64]
 REFINEMENTS = 1
 CONJUGATE_STEPS = 500
 CONJUGATE_ACCURACY = 1e-7
+SPARSE_ENOUGH = 0.2
+"""With a smaller share of entries, sums over sparse rows are faster than dense ones."""
+
+
+class UndecidedRows:
+    """The undecided rows R; the first `count` of them relative to `shift`, which sparse rows keep apart.
+
+    Attributes
+    ----------
+    matrix : array or sparse matrix
+        The rows; shifted unless they are sparse and many.
+    many : bool
+        Whether there are so many more rows than features that d x d matrices are the smaller ones.
+
+    >>> rows = UndecidedRows(np.array([[1.0, 2.0], [3.0, 4.0]]), shift=np.array([1.0, 1.0]), count=1)
+    >>> rows.times(np.array([1.0, 1.0])), rows.transposed(np.array([1.0, 1.0]))
+    (array([1., 7.]), array([3., 5.]))
+    """
+
+    def __init__(self, matrix: Any, *, shift: Floats | None = None, count: int = 0) -> None:
+        self.shape = matrix.shape
+        sparse = is_sparse(matrix) and matrix.nnz < SPARSE_ENOUGH * matrix.shape[0] * matrix.shape[1]
+        # Sums over sparse rows are so cheap that d x d matrices pay sooner.
+        self.many = bool(matrix.shape[0] > (1.4 if sparse else 2.0) * matrix.shape[1])
+        self._shift = np.zeros(matrix.shape[1]) if shift is None else shift
+        self._count = 0 if shift is None else count
+        if (self._count or self.many) and not (sparse and self.many):
+            matrix = _dense(matrix)
+        if self._count and not is_sparse(matrix):
+            matrix = matrix.copy()
+            matrix[:count] -= self._shift
+            self._count = 0
+        self.matrix = matrix
+        self._columns = matrix.T.tocsr() if is_sparse(matrix) else matrix.T
+
+    def times(self, vectors: Floats) -> Floats:
+        """R times a vector, or each column of a matrix."""
+        product = np.asarray(self.matrix @ vectors)
+        if self._count:
+            product[: self._count] -= self._shift @ vectors
+        return product
+
+    def transposed(self, vectors: Floats) -> Floats:
+        """R^T times a vector, or each column of a matrix."""
+        product = np.asarray(self._columns @ vectors)
+        if self._count:
+            product -= np.multiply.outer(self._shift, vectors[: self._count].sum(axis=0))
+        return product
+
+    def gram(self, weights: Floats) -> Floats:
+        """R^T diag(weights) R."""
+        if not is_sparse(self.matrix):
+            scaled = self.matrix * np.sqrt(weights)[:, np.newaxis]
+            return np.asarray(scaled.T @ scaled)
+        from toprank.convex import _pair_kernels
+
+        matrix = self.matrix
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        _pair_kernels.sparse_gram(matrix.data, matrix.indices, matrix.indptr, weights, 0, self.shape[0], gram)
+        gram += gram.T
+        gram.flat[:: len(gram) + 1] *= 0.5
+        if self._count:
+            shifted = np.where(np.arange(len(weights)) < self._count, weights, 0.0)
+            cross = np.outer(self._shift, self._columns @ shifted)
+            gram += shifted.sum() * np.outer(self._shift, self._shift) - cross - cross.T
+        return gram
 
 
 class Metric(Protocol):
@@ -154,30 +223,29 @@ class GramSystem:
 class FeatureSystem:
     """For few features: factorises H + R^T D R and refines, since heavy rows cost it digits."""
 
-    def __init__(self, rows: Floats, metric: Metric) -> None:
+    def __init__(self, rows: UndecidedRows, metric: Metric) -> None:
         self._rows, self._metric = rows, metric
         matrix = metric.matrix()
         self._matrix = np.eye(rows.shape[1]) if matrix is None else matrix
 
     def times(self, y: Floats) -> Floats:
-        return self._rows @ self._metric.solve(self._rows.T @ y)
+        return self._rows.times(self._metric.solve(self._rows.transposed(y)))
 
     def factor(self, weights: Floats) -> None:
         self._root = np.sqrt(weights)[:, np.newaxis]
-        self._scaled = self._rows * self._root
-        self._factor = _cholesky(self._matrix + self._scaled.T @ self._scaled)
+        self._factor = _cholesky(self._matrix + self._rows.gram(weights))
 
     def solve(self, right: Floats) -> Floats:
         right = self._root * right
         solution = self._woodbury(right)
         for _ in range(REFINEMENTS):
-            product = solution + self._scaled @ self._metric.solve(self._scaled.T @ solution)
+            product = solution + self._root * self.times(self._root * solution)
             solution += self._woodbury(right - product)
         return self._root * solution
 
     def _woodbury(self, right: Floats) -> Floats:
-        inner = cho_solve(self._factor, self._scaled.T @ right, check_finite=False)
-        return np.asarray(right - self._scaled @ inner)
+        inner = cho_solve(self._factor, self._rows.transposed(self._root * right), check_finite=False)
+        return np.asarray(right - self._root * self._rows.times(inner))
 
 
 class IterativeSystem:
@@ -226,16 +294,16 @@ class IterativeSystem:
         return solution
 
 
-def row_system(rows: Any, metric: Metric) -> RowSystem:
-    """The cheapest of the systems for these rows (dense or sparse)."""
-    n_rows, n_features = rows.shape
-    if n_rows > 2 * n_features:
-        return FeatureSystem(_dense(rows), metric)
-    entries = rows.nnz if hasattr(rows, "nnz") else rows.size
+def row_system(rows: UndecidedRows, metric: Metric) -> RowSystem:
+    """The cheapest of the systems for these rows."""
+    if rows.many:
+        return FeatureSystem(rows, metric)
+    matrix = rows.matrix
+    entries = matrix.nnz if is_sparse(matrix) else matrix.size
     # A factorisation against some four hundred products with the rows.
-    if n_rows**3 <= 5e4 * entries:
-        return GramSystem(metric.gram(rows))
-    return IterativeSystem(rows, metric)
+    if rows.shape[0] ** 3 <= 5e4 * entries:
+        return GramSystem(metric.gram(matrix))
+    return IterativeSystem(matrix, metric)
 
 
 def _cholesky(matrix: Floats) -> Any:

@@ -166,12 +166,25 @@ def _direction(problem: SmoothProblem[Point], now: Iterate[Point]) -> Floats:
         except LinAlgError:
             return -now.gradient
     diagonal = 1.0 + C * design.column_squares(now.point.curvature)
-
-    def product(v: Floats) -> Floats:
-        return np.asarray(v + C * design.combine(now.point.curvature_product(design.scores(v))))
-
+    product = _hessian_product(problem, now.point)
     size = float(np.sqrt(now.gradient @ now.gradient))
     return conjugate_gradients(product, -now.gradient, diagonal, min(0.1, np.sqrt(size)) * size)
+
+
+def _hessian_product(problem: SmoothProblem[Point], point: Point) -> Callable[[Floats], Floats]:
+    """The Hessian of the objective times a vector; rows without curvature are left out."""
+    design, C = problem.design, problem.C
+    curved = np.flatnonzero(point.curvature)
+    if 2 * len(curved) > design.n_rows:
+        return lambda v: np.asarray(v + C * design.combine(point.curvature_product(design.scores(v))))
+    rows = design.X[curved]
+    scores = np.zeros(design.n_rows)
+
+    def product(v: Floats) -> Floats:
+        scores[curved] = rows @ v
+        return np.asarray(v + C * (point.curvature_product(scores)[curved] @ rows))
+
+    return product
 
 
 def conjugate_gradients(

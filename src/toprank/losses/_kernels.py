@@ -289,3 +289,34 @@ def zone_pairs(upper, upper_start, lower, lower_start, first, last, upper_items,
                 lower_items[k] = lower[begin + j]
                 blocks[k] = block
                 k += 1
+
+
+@njit(cache=True, nogil=True)
+def share_cut(scores, caps, width, low, cut, high):
+    """The q at which the sum of cap_j clip((s_j - q) / width + 1/2, 0, 1) is one.
+
+    The sum falls with q, in pieces: Newton's method inside a bracket that halves when it would be left.
+    """
+    for _ in range(200):
+        total = 0.0
+        inside = 0.0
+        for j in range(len(scores)):
+            part = (scores[j] - cut) / width + 0.5
+            if part >= 1.0:
+                total += caps[j]
+            elif part > 0.0:
+                total += caps[j] * part
+                inside += caps[j]
+        if total > 1.0:
+            low = cut
+        else:
+            high = cut
+        if abs(total - 1.0) <= 1e-14:
+            break
+        following = cut + (total - 1.0) * width / inside if inside > 0.0 else low
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if not low < following < high:
+            break
+        cut = following
+    return cut
