@@ -95,7 +95,7 @@ class SearchProgressDisplay:
         values = _finite(self.values)
         self.line_ = draw_curve(self.ax_, self.seconds, values, style | options)
         self.bound_line_ = self._plot_bound(values, prefix)
-        finish(self.ax_, xlabel="Seconds", ylabel="Value", legend="upper right")
+        finish(self.ax_, xlabel="Seconds", ylabel="Value", legend="lower right")
         return self
 
     def _plot_bound(self, values: Floats, prefix: str) -> Line2D | None:
