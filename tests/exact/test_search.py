@@ -166,6 +166,21 @@ def hard_problem():
     return RankingProblem.from_labels(X, y, "dcg")
 
 
+def test_a_long_history_is_thinned_and_keeps_its_ends(monkeypatch):
+    monkeypatch.setattr("toprank.exact.search.LONGEST_HISTORY", 3)
+    monkeypatch.setattr("toprank.exact.search.CHUNK_SECONDS", 0.02)
+    problem = hard_problem()
+    with Run(time_limit=1.5, rng=0) as run:
+        certificate = search(problem, run, method="cells")
+    seconds, values, bounds = zip(*certificate.history, strict=True)
+    assert 2 <= len(seconds) <= 4
+    assert (values[0], bounds[0]) == (problem.floor, problem.trivial_bound)
+    assert (values[-1], bounds[-1]) == (certificate.value, certificate.bound)
+    assert list(seconds) == sorted(seconds)
+    assert list(values) == sorted(values)
+    assert list(bounds) == sorted(bounds, reverse=True)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_time_limit_is_kept_and_leaves_value_and_bound(method):
     problem = hard_problem()

@@ -177,7 +177,7 @@ class _Search:
         if not self.history or self.history[-1][1:] != (self.value, self.bound):
             self.history.append((self.seconds, self.value, self.bound))
         if len(self.history) > LONGEST_HISTORY:
-            self.history[1:-1:2] = []
+            del self.history[1:-1:2]
 
     def arrays(self, columns: NDArray[np.int64]) -> PairArrays:
         """The pairs on some columns; those on all of them are made once."""
