@@ -51,4 +51,6 @@ def test_settings_reach_the_ranker():
 
 def test_unfitted_and_cloneable():
     for contender in lineup(Settings(), 1000):
-        clone(contender.make())
+        made = contender.make()
+        assert type(clone(made)) is type(made)
+        assert not [name for name in vars(made) if name.endswith("_")]

@@ -135,9 +135,9 @@ def _refused(path, content, match):
     assert str(path) in str(caught.value)
 
 
-def test_resigning_is_accepted(saved):
+def test_resigning_is_accepted(saved, model):
     saved.write_text(_resigned(json.loads(saved.read_text())))
-    load_model(saved)
+    np.testing.assert_array_equal(load_model(saved).scores(_table())[0], model.scores(_table())[0])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])

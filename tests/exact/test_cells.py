@@ -176,17 +176,6 @@ def test_threads_agree_and_a_good_start_saves_work():
     assert proof.nodes < alone.nodes
 
 
-def test_split_covers_everything():
-    problem = medium()
-    search = CellSearch(problem.arrays(), target=problem.floor + 1e-9)
-    search.advance(0.02)
-    parts = [solved(part) for part in search.split(3)]
-    found = [w for part in [search, *parts] for w in part.candidates]
-    whole = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9))
-    best = max(value_of(problem, w) for w in whole.candidates)
-    assert max(value_of(problem, w) for w in found) == pytest.approx(best, abs=1e-11)
-
-
 def test_stopped_and_resumed():
     problem = medium()
     whole = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9))

@@ -184,7 +184,9 @@ def test_long_curves_draw_without_complaint():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 50_000)
     for display_class in CURVES:
-        display_class.from_predictions(y, rng.normal(size=y.size)).figure_.canvas.draw()
+        display = display_class.from_predictions(y, rng.normal(size=y.size))
+        display.figure_.canvas.draw()
+        assert display.ax_.lines
 
 
 def test_public_names():

@@ -145,21 +145,6 @@ class CellSearch:
         worst = max((node.bound for node in self._stuck if node.bound >= self._target), default=None)
         return -math.inf if worst is None else self._units.scale.value(worst)
 
-    def split(self, parts: int) -> list[Self]:
-        """The rest of the search as independent searches that together cover it."""
-        self._gather()
-        searches = []
-        for part in range(parts):
-            search = type(self).__new__(type(self))
-            search._start(self._arrays, self._units, self._step, 1, False)
-            search._target = self._target
-            for _, _, node in sorted(self._heap)[part::parts]:
-                search._push(node)
-            search._stuck = self._stuck if part == 0 else []
-            search._settle()
-            searches.append(search)
-        return searches
-
     def checkpoint(self) -> dict[str, Any]:
         """All that `resume` needs to go on later: open nodes, their bounds, the target."""
         self._gather()

@@ -1,7 +1,7 @@
 """The exact search: find the best linear ranker and prove that there is no better one.
 
 The order of work: the perfect order, where one linear program attains it; good answers by local search; then
-a branch and bound over directions, chosen by the number of features, in short chunks on several threads.
+a branch and bound over directions, chosen by `toprank.exact.methods`, in short chunks on several threads.
 Between chunks the clock, the callback and Ctrl-C are served and the local search goes on. With a price on
 non-zero coefficients the supports are branched on as well.
 """
