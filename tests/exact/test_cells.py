@@ -250,6 +250,18 @@ def test_the_log_of_weighted_pairs_and_of_two_threads_is_replayed():
     assert replay_cells(problem.arrays(), search.log, search.bound + 1e-9) == []
 
 
+@pytest.mark.parametrize("entered", [False, True])
+def test_a_search_that_ends_because_the_target_rose_leaves_a_whole_log(entered):
+    problem = medium(3, 30, 4)
+    search = CellSearch(problem.arrays(), target=problem.floor + 1e-9, keep_log=True)
+    if entered:
+        search.advance(1e-3)
+        assert not search.done
+    search.advance(0.0, problem.trivial_bound + 1e-6)
+    assert search.done
+    assert replay_cells(problem.arrays(), search.log, search.bound + 1e-9) == []
+
+
 def test_a_log_with_anything_missing_or_changed_is_refused():
     problem = medium(3, 30, 4)
     search = logged(problem)

@@ -12,11 +12,12 @@ import exact_oracles as oracles
 from toprank.exact import RankingProblem
 from toprank.exact._conflict_kernels import conflict
 from toprank.exact._sweep_kernels import NOTHING, lose, regain, sweep
+from toprank.exact.branching import sure_value
 from toprank.exact.frame import build_frame
 from toprank.exact.pairs import PairArrays
 from toprank.exact.perfect import perfect_order
 from toprank.exact.replay import replay
-from toprank.exact.sweep import SweepSearch, sure_value
+from toprank.exact.sweep import SweepSearch
 
 KINDS = ("continuous", "integer", "duplicated", "constant column", "equal columns", "dependent columns")
 

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.frame import SMALLEST_BOX, Frame
 
-__all__ = ["BoxWorker", "sweep_face"]
+__all__ = ["Box", "BoxWorker", "sweep_face"]
 
 Floats = NDArray[np.float64]
-Opened = list[tuple[int, Floats]]
 CLOSE_SIZE, CLOSE_TRIES = 40, 12
 """Boxes with so few undecided pairs are closed by linear programs, so many at most."""
 SPARE, LOG_BYTES, BUCKETS, LARGEST_CLOSE = 256, 1 << 16, 4096, 512
 CHUNK_SECONDS = 0.03
 MANY_PAIRS = 1_000_000
 """With more, a face is swept in pieces: the events of all of them at once would take much memory."""
+
+
+class Box(NamedTuple):
+    """An open box, and no direction in it worth more than `bound`."""
+
+    bound: int
+    """In whole-number values."""
+    place: Floats
+    """Where it is, as `toprank.exact.frame` writes it."""
 
 
 class BoxWorker:
@@ -77,12 +85,13 @@ class BoxWorker:
         self.busy = False
         self.spent = 0
 
-    def load(self, bound: int, node: Floats) -> None:
+    def load(self, node: Box) -> None:
         """Begin with one box."""
-        self._key = node[: 2 * self._frame.size].tobytes()
+        place, frame = node.place, self._frame
+        self._key = place[: 2 * frame.size].tobytes()
         self._log, self.spent, self.busy = [], 0, True
-        self._swept = self._frame.swept(node)
-        self._kernels.load(self._frame.problem, self._work, node, self._swept, self._frame.value, bound)
+        self._swept = frame.swept(place)
+        self._kernels.load(frame.problem, self._work, place, self._swept, frame.value, node.bound)
 
     def run(self, target: int, max_seconds: float, max_work: int) -> Floats | None:
         """Search for a moment; a point that may reach the target, if one was found.
@@ -121,23 +130,23 @@ class BoxWorker:
         """Report any point that reaches the target from now on."""
         self._work.regs[self._kernels.FLOOR] = target - 1
 
-    def put_aside(self) -> tuple[Opened, Opened]:
+    def put_aside(self) -> tuple[list[Box], list[Box]]:
         """Boxes the last run put aside: for want of room, and because they are too small to split."""
         regs, info = self._work.regs, self._work.spare_info
         number = int(regs[self._kernels.SPARED])
         regs[self._kernels.SPARED] = 0
-        aside = [(int(info[i, 0]), int(info[i, 1]), self._work.spare[i].copy()) for i in range(number)]
-        handed = [(bound, node) for bound, kind, node in aside if kind == self._kernels.HANDED]
-        return handed, [(bound, node) for bound, kind, node in aside if kind == self._kernels.STUCK]
+        aside = [(int(info[i, 1]), Box(int(info[i, 0]), self._work.spare[i].copy())) for i in range(number)]
+        handed = [box for kind, box in aside if kind == self._kernels.HANDED]
+        return handed, [box for kind, box in aside if kind == self._kernels.STUCK]
 
-    def give_back(self) -> tuple[bytes | None, Opened, bytes]:
+    def give_back(self) -> tuple[bytes | None, list[Box], bytes]:
         """Stop here: the box begun with, what is left of it as open boxes, and the log of what was done."""
-        opened: Opened = []
+        opened: list[Box] = []
         if self.busy:
             levels, r = self._work.mid.shape
             nodes, bounds = np.zeros((2 * levels, 2 * r + 2)), np.zeros(2 * levels, np.int64)
             number = self._kernels.hand_over(self._work, self._swept, nodes, bounds)
-            opened = [(int(bounds[i]), nodes[i].copy()) for i in range(number)]
+            opened = [Box(int(bounds[i]), nodes[i].copy()) for i in range(number)]
         key, log = self._key, b"".join(self._log) + self.HANDED * len(opened)
         self._key, self.busy = None, False
         return key, opened, log

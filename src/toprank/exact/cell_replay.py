@@ -85,7 +85,9 @@ def replay_cells(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> 
     waiting = [0]
     while waiting:
         node = nodes[waiting.pop()]
-        if node.empty or (node.bound is not None and node.bound < judge.target):
+        # A node that was never entered is worth what its pairs are.
+        bound = judge.value(node.start) if node.bound is None else node.bound
+        if node.empty or bound < judge.target:
             continue
         if node.children is None:
             return ["a node may be worth the target"]

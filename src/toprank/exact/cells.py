@@ -9,22 +9,18 @@ the node cannot reach the target, or tell on which pair to branch.
 
 from __future__ import annotations
 
-import heapq
 import math
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact.branching import BranchAndBound
 from toprank.exact.cell_middle import clash, middle
 from toprank.exact.cell_units import Units, build_units
 from toprank.exact.cell_worker import CellWorker, Node
 from toprank.exact.pairs import PairArrays
-from toprank.exact.sweep import sure_value
 
 __all__ = ["CellSearch"]
 
@@ -33,10 +29,9 @@ SUBTREE_SECONDS = 0.25
 """A worker gives the rest of its subtree back after this long, so that the best node is always next."""
 MOST_OPEN = 20_000
 """With so many open nodes waiting, workers finish their subtrees instead."""
-MAX_CANDIDATES = 1000
 
 
-class CellSearch:
+class CellSearch(BranchAndBound[Node, CellWorker]):
     """A search for directions worth at least `target`, advanced in small steps.
 
     Parameters
@@ -100,50 +95,11 @@ class CellSearch:
     def _start(
         self, arrays: PairArrays, units: Units, step: float | None, n_jobs: int, keep_log: bool
     ) -> None:
-        self._arrays, self._units, self._n_jobs = arrays, units, n_jobs
-        weights = arrays.weights if arrays.pair_weight is None else arrays.pair_weight
-        self._step = float(np.abs(weights).sum()) * 2.0**-40 if step is None else step
-        self._lock = threading.Lock()
-        self._heap: list[tuple[int, int, Node]] = []
-        self._serial = 0
-        self._stuck: list[Node] = []
-        self._workers: list[CellWorker] = []
-        self._hungry = 0
-        self._nodes = 0
+        super().__init__(arrays, units.scale, step=step, n_jobs=n_jobs, log={} if keep_log else None)
+        self._units = units
         self._target = units.floor + units.scale.up(self._step)
-        self.log: dict[bytes, bytes] | None = {} if keep_log else None
-        self.candidates: list[Floats] = []
-        self.bound = math.inf
-        self.done = False
 
-    # -- the outside ----------------------------------------------------------------------------------------
-
-    def advance(self, max_seconds: float = 0.1, target: float | None = None) -> None:
-        """Go on for about `max_seconds`; a higher `target` excludes more."""
-        if target is not None:
-            self._raise_target(target)
-        if not self._workers and self._heap:
-            keep_log = self.log is not None
-            self._workers = [CellWorker(self._units, rank, keep_log) for rank in range(self._n_jobs)]
-        deadline = time.perf_counter() + max_seconds
-        if len(self._workers) == 1:
-            self._work(self._workers[0], deadline)
-        elif self._workers:
-            with ThreadPoolExecutor(self._n_jobs) as pool:
-                for future in [pool.submit(self._work, worker, deadline) for worker in self._workers]:
-                    future.result()
-        self._settle()
-
-    @property
-    def nodes(self) -> int:
-        """Nodes bounded so far."""
-        return self._nodes + sum(worker.nodes for worker in self._workers)
-
-    @property
-    def unresolved(self) -> float:
-        """Largest bound of nodes that rounding leaves open; minus infinity when there are none."""
-        worst = max((node.bound for node in self._stuck if node.bound >= self._target), default=None)
-        return -math.inf if worst is None else self._units.scale.value(worst)
+    # -- stopping and going on ----------------------------------------------------------------
 
     def checkpoint(self) -> dict[str, Any]:
         """All that `resume` needs to go on later: open nodes, their bounds, the target."""
@@ -180,83 +136,36 @@ class CellSearch:
         search._settle()
         return search
 
-    # -- the inside -----------------------------------------------------------------------------------------
+    # -- the search ---------------------------------------------------------------------------
 
-    def _push(self, node: Node) -> None:
-        self._serial += 1
-        heapq.heappush(self._heap, (-node.bound, self._serial, node))
+    def _make_workers(self) -> list[CellWorker]:
+        return [CellWorker(self._units, rank, self.log is not None) for rank in range(self._n_jobs)]
 
-    def _raise_target(self, target: float | Fraction) -> None:
-        if target > -math.inf:
-            self._target = max(self._target, self._units.scale.up(target))
-
-    def _settle(self) -> None:
-        """Bring bound and done up to date."""
-        bounds = [-self._heap[0][0]] if self._heap else []
-        bounds += [worker.bound for worker in self._workers if worker.busy]
-        self.done = not any(bound >= self._target for bound in bounds)
-        bounds += [node.bound for node in self._stuck]
-        self.bound = min(self.bound, self._units.scale.value(max([self._target, *bounds])))
-
-    def _gather(self) -> None:
-        for worker in self._workers:
-            self._take(worker)
+    def _run(self, worker: CellWorker, seconds: float) -> int:
+        return worker.run(self._target, seconds)
 
     def _take(self, worker: CellWorker) -> None:
-        """Take back what is left of a worker's subtree."""
         for node in worker.open_nodes():
             self._push(node)
         key, log = worker.root_key, worker.release()
         if self.log is not None and key is not None:
             self.log[key] = self.log.get(key, b"") + log
 
-    def _next(self) -> Node | None:
-        """The open node with the largest bound, if that reaches the target."""
-        while self._heap:
-            node = heapq.heappop(self._heap)[2]
-            if node.bound >= self._target:
-                return node
-        return None
-
-    def _work(self, worker: CellWorker, deadline: float) -> None:
-        """What one thread does: take the best node, search it for a while, give back the rest, and again."""
-        waiting = False
-        while time.perf_counter() < deadline:
-            if not worker.busy:
-                with self._lock:
-                    node = self._next()
-                    self._hungry += (node is None) - waiting
-                    waiting = node is None
-                    others = any(other.busy for other in self._workers)
-                    if node is not None:
-                        worker.load(node)
-                if node is None:
-                    if not others:
-                        break
-                    time.sleep(0.001)
-                    continue
-            reason = worker.run(self._target, deadline - time.perf_counter())
-            with self._lock:
-                self._digest(worker, reason)
-        if waiting:
-            with self._lock:
-                self._hungry -= 1
-
-    def _digest(self, worker: CellWorker, reason: int) -> None:
+    def _digest(self, worker: CellWorker, result: int) -> None:
         """Book what a worker's run brought: a candidate, a node that needs help, a subtree to give back."""
         point = worker.candidate()
         if point is not None:
             self._improve(point)
-        if reason == worker.FITS:
+        if result == worker.FITS:
             self._help(worker)
-        elif reason == worker.JAMMED:
+        elif result == worker.JAMMED:
             node, _ = worker.waiting()
             worker.dismiss()
             self._fail(node)
         roomy = len(self._heap) < MOST_OPEN
         overdue = worker.seconds > SUBTREE_SECONDS and roomy
         wanted = self._hungry > 0 and worker.seconds > 0.01
-        if reason in (worker.DONE, worker.DEEP) or overdue or wanted:
+        if result in (worker.DONE, worker.DEEP) or overdue or wanted:
             self._take(worker)
 
     def _fail(self, node: Node) -> None:
@@ -299,8 +208,6 @@ class CellSearch:
         size = np.abs(point).max(initial=0.0)
         if size == 0.0:
             return
-        w = point / size
-        self.candidates = [*self.candidates[-MAX_CANDIDATES:], w]
-        value = sure_value(self._arrays, w)
+        value = self._note(point / size)
         if self._units.scale.up(value) >= self._target:
             self._raise_target(value + Fraction(self._step))

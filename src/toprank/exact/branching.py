@@ -1,0 +1,250 @@
+"""What the searches over boxes and cells share: open nodes, best first, and threads that search subtrees.
+
+A worker takes the open node with the largest bound, searches its subtree depth first for a while and gives
+back what is left of it, so that memory stays small and the bound falls steadily.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import threading
+import time
+from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.frame import Scale
+from toprank.exact.pairs import PairArrays
+
+__all__ = ["BranchAndBound", "sure_value"]
+
+Floats = NDArray[np.float64]
+MAX_CANDIDATES = 1000
+SHORTEST_RUN = 1e-3
+"""Seconds; what a thread does without looking at the clock at least."""
+
+
+class OpenNode(Protocol):
+    """A region not yet excluded."""
+
+    @property
+    def bound(self) -> int:
+        """No direction in it is worth more, in whole-number values."""
+
+
+class Worker(Protocol):
+    """One thread's subtree."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a subtree is loaded."""
+
+    @property
+    def bound(self) -> int:
+        """Largest bound of what is open in it."""
+
+    @property
+    def nodes(self) -> int:
+        """Nodes looked at so far."""
+
+    def load(self, node: Any) -> None:
+        """Begin with a node."""
+
+
+N = TypeVar("N", bound=OpenNode)
+W = TypeVar("W", bound=Worker)
+
+
+def sure_value(arrays: PairArrays, coef: Floats) -> Fraction:
+    """A value these coefficients have at least: pairs whose rounding is in doubt count as lost.
+
+    >>> import numpy as np
+    >>> from toprank.exact import RankingProblem
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [2.0]], [0, 1, 1], "auc", scales=[1.0])
+    >>> float(sure_value(problem.arrays(), np.array([1.0])))
+    1.0
+    """
+    won = arrays.surely_won(coef)
+    if arrays.pair_weight is not None:
+        return sum(map(Fraction, arrays.pair_weight[won].tolist()), start=Fraction(0))
+    lost = np.bincount(arrays.positive[~won], minlength=len(arrays.positive_query))
+    order = np.lexsort((lost, arrays.positive_query))
+    query = arrays.positive_query[order]
+    place = np.arange(len(query)) - np.searchsorted(query, query)
+    terms = arrays.weights[arrays.weight_start[query] + place + lost[order]]
+    return sum(map(Fraction, terms.tolist()), start=Fraction(0))
+
+
+class BranchAndBound(ABC, Generic[N, W]):
+    """A search for directions worth at least a target, advanced in small steps.
+
+    Parameters
+    ----------
+    arrays : PairArrays
+        The problem: pair p is won at w, ``|w_j| <= 1``, when ``differences[p] @ w >= margin``.
+    scale : Scale
+        Between values and whole numbers.
+    step : float, optional
+        When the search itself finds an answer of value v it goes on looking for v + step; by default 2**-40
+        of the sum of all weights.
+    n_jobs : int
+        Number of threads.
+    log : dict or None
+        Where to write down what was searched, if anywhere.
+
+    Attributes
+    ----------
+    bound : float
+        No direction not yet excluded is worth more; never rises. When nothing is left it is the target:
+        every direction is worth less.
+    done : bool
+        Whether there is nothing left to do.
+    candidates : list of arrays
+        Coefficients found on the way, largest one 1, that may be better than what was known.
+    """
+
+    def __init__(
+        self,
+        arrays: PairArrays,
+        scale: Scale,
+        *,
+        step: float | None,
+        n_jobs: int,
+        log: dict[bytes, bytes] | None,
+    ) -> None:
+        weights = arrays.weights if arrays.pair_weight is None else arrays.pair_weight
+        self._arrays, self._scale, self._n_jobs = arrays, scale, n_jobs
+        self._step = float(np.abs(weights).sum()) * 2.0**-40 if step is None else step
+        self._lock = threading.Lock()
+        self._heap: list[tuple[int, int, N]] = []
+        self._serial = 0
+        self._stuck: list[N] = []
+        self._workers: list[W] = []
+        self._hungry = 0
+        self._nodes = 0
+        self._target = 0
+        self.log = log
+        self.candidates: list[Floats] = []
+        self.bound = math.inf
+        self.done = False
+
+    # -- what each search does its own way ----------------------------------------------------
+
+    @abstractmethod
+    def _make_workers(self) -> list[W]:
+        """One for each thread."""
+
+    @abstractmethod
+    def _run(self, worker: W, seconds: float) -> Any:
+        """Let a worker search for at most so long; called without the lock."""
+
+    @abstractmethod
+    def _digest(self, worker: W, result: Any) -> None:
+        """Book what a run brought, with the lock held."""
+
+    @abstractmethod
+    def _take(self, worker: W) -> None:
+        """Take back what is left of a worker's subtree."""
+
+    def _drop(self, node: N) -> None:
+        """A node that cannot reach the target is let go of."""
+
+    # -- the outside --------------------------------------------------------------------------
+
+    def advance(self, max_seconds: float = 0.1, target: float | None = None) -> None:
+        """Go on for about `max_seconds`; a higher `target` excludes more."""
+        if target is not None:
+            self._raise_target(target)
+        self._explore(time.perf_counter() + max_seconds)
+        self._settle()
+
+    @property
+    def nodes(self) -> int:
+        """Nodes looked at so far."""
+        return self._nodes + sum(worker.nodes for worker in self._workers)
+
+    @property
+    def unresolved(self) -> float:
+        """Largest bound of nodes that rounding leaves open; minus infinity when there are none."""
+        worst = max((node.bound for node in self._stuck if node.bound >= self._target), default=None)
+        return -math.inf if worst is None else self._scale.value(worst)
+
+    # -- the inside ---------------------------------------------------------------------------
+
+    def _explore(self, deadline: float) -> None:
+        """All threads until the deadline."""
+        if not self._workers and self._heap:
+            self._workers = self._make_workers()
+        if len(self._workers) == 1:
+            self._work(self._workers[0], deadline)
+        elif self._workers:
+            with ThreadPoolExecutor(len(self._workers)) as pool:
+                for future in [pool.submit(self._work, worker, deadline) for worker in self._workers]:
+                    future.result()
+
+    def _work(self, worker: W, deadline: float) -> None:
+        """What one thread does: take the best node, search it for a while, give back the rest, and again."""
+        waiting = False
+        while time.perf_counter() < deadline:
+            if not worker.busy:
+                with self._lock:
+                    node = self._next()
+                    self._hungry += (node is None) - waiting
+                    waiting = node is None
+                    others = any(other.busy for other in self._workers)
+                    if node is not None:
+                        worker.load(node)
+                if node is None:
+                    if not others:
+                        break
+                    time.sleep(0.001)
+                    continue
+            result = self._run(worker, max(deadline - time.perf_counter(), SHORTEST_RUN))
+            with self._lock:
+                self._digest(worker, result)
+        if waiting:
+            with self._lock:
+                self._hungry -= 1
+
+    def _push(self, node: N) -> None:
+        self._serial += 1
+        heapq.heappush(self._heap, (-node.bound, self._serial, node))
+
+    def _next(self) -> N | None:
+        """The open node with the largest bound, if that reaches the target."""
+        while self._heap:
+            node = heapq.heappop(self._heap)[2]
+            if node.bound >= self._target:
+                return node
+            self._drop(node)
+        return None
+
+    def _gather(self) -> None:
+        """Take back what is left of all subtrees."""
+        for worker in self._workers:
+            self._take(worker)
+
+    def _raise_target(self, target: float | Fraction) -> None:
+        if target > -math.inf:
+            self._target = max(self._target, self._scale.up(target))
+
+    def _settle(self) -> None:
+        """Bring bound and done up to date."""
+        bounds = [-self._heap[0][0]] if self._heap else []
+        bounds += [worker.bound for worker in self._workers if worker.busy]
+        self.done = not any(bound >= self._target for bound in bounds)
+        if self.done:  # what is left cannot reach the target: write that down and let go of it
+            self._gather()
+            self._next()
+        bounds += [node.bound for node in self._stuck]
+        self.bound = min(self.bound, self._scale.value(max([self._target, *bounds])))
+
+    def _note(self, coef: Floats) -> Fraction:
+        """Remember a candidate; what it is worth at least."""
+        self.candidates = [*self.candidates[-MAX_CANDIDATES:], coef]
+        return sure_value(self._arrays, coef)
