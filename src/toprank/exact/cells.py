@@ -76,6 +76,8 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     (0.685, True)
     """
 
+    name = "cells"
+
     def __init__(
         self,
         arrays: PairArrays,

@@ -16,18 +16,24 @@ __all__ = [
     "MethodName",
     "attainable_bound",
     "choose",
+    "companion",
     "make_method",
     "resume_method",
     "won_arrays",
 ]
 
 Floats = NDArray[np.float64]
+Chosen = Literal["sweep", "cells"]
 MethodName = Literal["auto", "sweep", "cells"]
 SWEEP_UP_TO = 3
 """Features up to which the sweep is always the better method."""
 SWEEP_SMOOTH_UP_TO = 9
 """Features up to which it is where each of them takes more than a few values."""
 FEW_VALUES, MOST_LOOKED_AT = 9, 2000
+HARD_FROM, HARD_PAIRS = 7, (1000, 50_000)
+"""Features from which, and pairs between which, neither method is sure to get through: both take turns."""
+SWEEP_HARD_UP_TO, FEW_POSITIVES = 7, 20
+"""There the sweep goes first up to so many features, or for so few positives; otherwise the cells do."""
 
 
 class Method(Protocol):
@@ -39,21 +45,26 @@ class Method(Protocol):
         No coefficients not yet excluded reach more; never rises.
     candidates : list of arrays
         Coefficients in the box, found on the way; the driver takes them out.
-    log : dict or None
-        The partition searched so far, where it is kept.
     """
 
     bound: float
     candidates: list[Floats]
-    log: dict[bytes, bytes] | None
 
     @property
-    def nodes(self) -> int:
-        """Nodes so far."""
+    def name(self) -> str:
+        """What `resume_method` and the replay of the log know it by."""
+
+    @property
+    def log(self) -> dict[bytes, bytes] | None:
+        """The partition searched so far, where it is kept."""
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to do."""
+
+    @property
+    def nodes(self) -> int:
+        """Nodes so far."""
 
     @property
     def unresolved(self) -> float:
@@ -66,11 +77,13 @@ class Method(Protocol):
         """Arrays and numbers from which `resume` goes on."""
 
 
-def choose(method: MethodName, arrays: PairArrays) -> str:
+def choose(method: MethodName, arrays: PairArrays) -> Chosen:
     """The method to use on these pairs: the sweep, unless there are many features, or some with few values.
 
     Features with few values (flags, one-hot columns) make many pairs change sides at the same directions,
-    which boxes never separate; the cells between the pairs' hyperplanes do not mind.
+    which boxes never separate; the cells between the pairs' hyperplanes do not mind. On hard problems the
+    cells' bound falls at once and then slowly, that of the sweep late and then fast, soonest where positives
+    are few; see `companion`.
 
     >>> from toprank.exact.problem import RankingProblem
     >>> X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
@@ -81,9 +94,37 @@ def choose(method: MethodName, arrays: PairArrays) -> str:
     if method != "auto":
         return method
     d = arrays.differences.shape[1]
-    if d <= SWEEP_UP_TO or (d <= SWEEP_SMOOTH_UP_TO and _smooth(arrays.differences)):
+    if d <= SWEEP_UP_TO or (d <= SWEEP_SMOOTH_UP_TO and _sweep_first(arrays)):
         return "sweep"
     return "cells"
+
+
+def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
+    """The method to take turns with the one chosen, where it is not clear which will get further.
+
+    >>> from toprank.exact.problem import RankingProblem
+    >>> X, y = np.random.default_rng(0).normal(size=(200, 8)), np.arange(200) % 20 == 0
+    >>> arrays = RankingProblem.from_labels(X, y).arrays()
+    >>> choose("auto", arrays), companion("auto", arrays), companion("sweep", arrays)
+    ('sweep', 'cells', None)
+    """
+    if method != "auto" or not _hard(arrays):
+        return None
+    return "cells" if choose(method, arrays) == "sweep" else "sweep"
+
+
+def _hard(arrays: PairArrays) -> bool:
+    pairs, d = arrays.differences.shape
+    return HARD_FROM <= d <= SWEEP_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
+
+
+def _sweep_first(arrays: PairArrays) -> bool:
+    """Whether the sweep is the better bet with a moderate number of features."""
+    smooth = _smooth(arrays.differences)
+    if not _hard(arrays):
+        return smooth
+    few = arrays.pair_weight is None and len(arrays.positive_query) <= FEW_POSITIVES
+    return few or (smooth and arrays.differences.shape[1] <= SWEEP_HARD_UP_TO)
 
 
 def _smooth(differences: Floats) -> bool:

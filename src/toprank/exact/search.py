@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,6 +26,7 @@ from toprank.exact.methods import (
     MethodName,
     attainable_bound,
     choose,
+    companion,
     make_method,
     resume_method,
     won_arrays,
@@ -35,8 +36,9 @@ from toprank.exact.perfect import perfect_order
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.supports import Support, SupportTree
+from toprank.exact.tandem import Tandem
 
-__all__ = ["compile_kernels", "search", "within_reach"]
+__all__ = ["compile_for", "compile_kernels", "search", "within_reach"]
 
 Floats = NDArray[np.float64]
 CHUNK_SECONDS = 0.1
@@ -73,7 +75,8 @@ def search(
         Threads; -1 for one per processor.
     method : {"auto", "sweep", "cells"}
         How to search: boxes of directions with one coordinate swept (few features, long lists), or cells
-        between hyperplanes with packed infeasible subsystems (more features).
+        between hyperplanes with packed infeasible subsystems (more features). "auto" chooses; on problems too
+        hard to tell, the other one is called in after ten seconds and has a quarter of the time.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
@@ -102,13 +105,24 @@ def within_reach(problem: RankingProblem) -> bool:
     return problem.n_pairs * problem.n_features <= MOST_ENTRIES
 
 
+def compile_for(problem: RankingProblem, method: MethodName = "auto") -> None:
+    """Have all compiled, or read from disk, that a search of this problem may call."""
+    if within_reach(problem):
+        arrays = problem.arrays()
+        names = {choose(method, arrays), companion(method, arrays)}
+        if method == "auto" and problem.penalty:
+            names.add("sweep")  # for the small supports
+        for name in names - {None}:
+            compile_kernels(name)
+
+
 @cache
-def compile_kernels(method: str) -> None:
+def compile_kernels(method: MethodName) -> None:
     """Have the kernels of a method compiled, or read from disk: toy problems, once a process."""
     rng = np.random.default_rng(0)
     for n, d in ((16, 2), (24, 4)):
         problem = RankingProblem.from_labels(rng.normal(size=(n, d)), np.arange(n) % 3 == 0, "dcg")
-        search(problem, Run(rng=0), method=method)  # type: ignore[arg-type]
+        search(problem, Run(rng=0), method=method)
     # One that is stopped on the way, for what is only needed then.
     longer = RankingProblem.from_labels(rng.normal(size=(120, 5)), np.arange(120) % 3 == 0, "dcg")
     stopped = make_method(method, longer.arrays())
@@ -134,7 +148,7 @@ class _Search:
         self.value = problem.floor
         self.bound = problem.trivial_bound
         self.nodes = self.spent = 0
-        self.used = "trivial bound"
+        self.used: str = "trivial bound"
         self.history: list[tuple[float, float, float]] = []
         self.seconds_before = 0.0
         self.free = problem.restricted(np.arange(problem.n_features)) if problem.penalty else problem
@@ -334,6 +348,7 @@ class _Search:
         while not method.done:
             method.advance(min(CHUNK_SECONDS, self.run.remaining()), self.target + price)
             self._take(method, support.columns)
+            self.used = method.name
             self.nodes = self.spent + method.nodes
             self._climb_on()
             self.lower(max(method.bound - price, self.tree.bound, self.tree.settled))
@@ -358,17 +373,22 @@ class _Search:
             saved, self.resumed = self.resumed, None
             self.used = str(saved.facts["method"])
             return resume_method(self.used, arrays, saved.arrays, self.n_jobs)
-        self.used = choose(self.method, arrays)
         price = support.price(self.problem.penalty)
         direction = self.problem.scale(self.coef)[support.columns]
-        return make_method(
-            self.used,
-            arrays,
-            target=self.target + price,
-            direction=direction if direction.any() else None,
-            n_jobs=self.n_jobs,
-            keep_log=self.keep_proof,
-        )
+
+        def make(name: MethodName, target: float) -> Method:
+            return make_method(
+                name,
+                arrays,
+                target=target,
+                direction=direction if direction.any() else None,
+                n_jobs=self.n_jobs,
+                keep_log=self.keep_proof,
+            )
+
+        self.used = choose(self.method, arrays)
+        first, other = make(self.used, self.target + price), companion(self.method, arrays)
+        return first if other is None else Tandem(first, partial(make, other))
 
     def _placed(self, coef: Floats, columns: NDArray[np.int64]) -> Floats:
         """Coefficients of the original features from those of some columns."""

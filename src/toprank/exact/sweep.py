@@ -79,6 +79,8 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
     (0.685, True)
     """
 
+    name = "sweep"
+
     def __init__(
         self,
         arrays: PairArrays,

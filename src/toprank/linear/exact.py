@@ -13,10 +13,10 @@ from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run
 from toprank.exact.certificate import Certificate
 from toprank.exact.constraints import Constraints
-from toprank.exact.methods import MethodName, choose
+from toprank.exact.methods import MethodName
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
-from toprank.exact.search import compile_kernels, search, within_reach
+from toprank.exact.search import compile_for, search
 from toprank.linear.starts import Start, start_directions
 from toprank.statistics import LinearRankStatistic
 
@@ -138,9 +138,7 @@ class ExactRanker(LinearRanker):
 
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
-            problem = self.problem(data.X, data.y, qid=data.qid)
-            if within_reach(problem):
-                compile_kernels(choose(self.method, problem.arrays()))
+            compile_for(self.problem(data.X, data.y, qid=data.qid), self.method)
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
