@@ -36,7 +36,7 @@ from toprank.datasets import gaussians, load
 from toprank.exact.certificate import Certificate
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search import compile_kernels, search
+from toprank.exact.search import compile_for, search
 
 TWO_THREADS, ONE_THREAD = 2, 1
 SEEDS = 5
@@ -122,9 +122,8 @@ def beyond() -> dict[str, Callable[[], Task]]:
 
 def by_search(make: Callable[[], Task], seconds: float, threads: int, checkpoint: str | None = None) -> Line:
     """Run the search; called in a process of its own."""
-    for method in ("sweep", "cells"):
-        compile_kernels(method)
     problem, start = make()
+    compile_for(problem)
     with Run(time_limit=seconds, rng=0) as run:
         found = search(problem, run, starts=[start], n_jobs=threads, checkpoint=checkpoint)
     return Line(found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -155,15 +154,20 @@ def show(label: str, who: str, line: Line) -> None:
 # -- parts ------------------------------------------------------------------------------------
 
 
+def compile_all(environment: dict[str, str]) -> float:
+    """Seconds of a process that compiles all kernels, or reads them from the cache."""
+    work = "from toprank.exact.search import compile_kernels as c; c('sweep'); c('cells')"
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", work], env=environment, check=True)
+    return time.perf_counter() - begin
+
+
 def show_compilation() -> None:
     """Compile everything into an empty cache, then read it back."""
-    work = "from toprank.exact.search import compile_kernels as c; c('sweep'); c('cells')"
     with tempfile.TemporaryDirectory() as folder:
         for what in ("compiled", "read from disk"):
-            begin = time.perf_counter()
-            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
-            subprocess.run([sys.executable, "-c", work], env=environment, check=True)
-            print(f"all kernels {what} in {time.perf_counter() - begin:.1f} s, Python's start included")
+            seconds = compile_all({**os.environ, "NUMBA_CACHE_DIR": folder})
+            print(f"all kernels {what} in {seconds:.1f} s, Python's start included", flush=True)
 
 
 def show_proofs(seeds: int, only: str, seconds: float) -> None:
@@ -209,6 +213,7 @@ def main() -> None:
     parts = options.parts.split(",")
     if "compilation" in parts:
         show_compilation()
+    compile_all(dict(os.environ))  # so that no line's memory is that of the compiler
     if "proofs" in parts:
         show_proofs(options.seeds, options.only, options.seconds)
     if "interrupted" in parts:
