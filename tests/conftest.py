@@ -1,10 +1,31 @@
 """Settings for all tests."""
 
 import os
+import signal
+from pathlib import Path
 
 from hypothesis import settings
+
+import toprank
 
 # The first call of a compiled kernel takes seconds, on a busy machine any call may: no deadline per example.
 # Where a change is judged (CI) every run draws the same examples; elsewhere new ones are tried.
 settings.register_profile("toprank", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("toprank")
+
+
+def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; the tests press Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):  # once, not in every worker
+        for folder in Path(toprank.__file__).parent.rglob("__pycache__"):
+            forget_stale_kernels(folder)
+
+
+def forget_stale_kernels(folder):
+    """Numba looks at the file of a kernel, not at those of kernels it calls: after an edit all must go."""
+    edited = max((file.stat().st_mtime for file in folder.parent.glob("_[a-z]*.py")), default=0.0)
+    cached = list(folder.glob("*.nb[ci]"))
+    if any(file.stat().st_mtime < edited for file in cached):
+        for file in cached:
+            file.unlink()

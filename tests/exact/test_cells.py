@@ -8,7 +8,8 @@ import pytest
 from numba import njit
 
 import exact_oracles as oracles
-from toprank.exact import RankingProblem, _cell_kernels
+from toprank.exact import RankingProblem
+from toprank.exact._cell_simplex import certify
 from toprank.exact.cell_replay import replay_cells
 from toprank.exact.cell_units import build_units, convex_below
 from toprank.exact.cells import CellSearch
@@ -252,7 +253,7 @@ def test_the_log_of_weighted_pairs_and_of_two_threads_is_replayed():
 
 @pytest.mark.parametrize("entered", [False, True])
 def test_a_search_that_ends_because_the_target_rose_leaves_a_whole_log(entered):
-    problem = medium(3, 30, 4)
+    problem = medium(5, 40)
     search = CellSearch(problem.arrays(), target=problem.floor + 1e-9, keep_log=True)
     if entered:
         search.advance(1e-3)
@@ -289,7 +290,7 @@ def test_an_answer_at_the_corner_of_the_box_is_found():
 
 @njit
 def certified(facts, lp, literal, found):
-    return _cell_kernels._certify(facts, lp, literal, found)
+    return certify(facts, lp, literal, found)
 
 
 def claim(first, second, price, margin):

@@ -283,7 +283,7 @@ def test_sparse_rows_are_searched_too():
 
 
 def test_lists_out_of_reach_get_an_answer_and_the_trivial_bound(monkeypatch):
-    monkeypatch.setattr("toprank.exact.search.MOST_ENTRIES", 100)
+    monkeypatch.setattr("toprank.exact.methods.MOST_ENTRIES", 100)
     problem = hard_problem()
     begin = time.perf_counter()
     with Run(rng=0, time_limit=20) as run:

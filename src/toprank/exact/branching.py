@@ -95,7 +95,7 @@ class BranchAndBound(ABC, Generic[N, W]):
     n_jobs : int
         Number of threads.
     log : dict or None
-        Where to write down what was searched, if anywhere.
+        Where to write down what was searched, if anywhere: for every subtree, by its root, a record.
 
     Attributes
     ----------

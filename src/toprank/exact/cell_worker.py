@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact import _cell_layout as layout
 from toprank.exact.cell_units import Units
 
 __all__ = ["CellWorker", "Node"]
@@ -62,19 +63,16 @@ class CellWorker:
     """
 
     def __init__(self, units: Units, rank: int, keep_log: bool) -> None:
-        from toprank.exact import _cell_kernels as kernels
+        from toprank.exact._cell_kernels import explore
 
-        self._kernels = kernels
-        self.DONE, self.DEEP = kernels.DONE, kernels.DEEP
-        self.FITS, self.JAMMED = kernels.FITS, kernels.JAMMED
-        self.UNDECIDED, self.LOST = kernels.UNDECIDED, kernels.LOST
+        self._explore = explore
         self._units = units
         P, d = units.rows.shape
         n_negatives = len(units.prize[6])
         levels = min(LEVELS, P + 3)
         self._lp = self._simplex_arrays(P, d)
         self._home = np.zeros((d + 2, d)), np.zeros(d, dtype=np.int64)
-        width = kernels.HEAD + d + 1
+        width = layout.HEAD + d + 1
         self._store = (
             np.zeros((2, width), dtype=np.int32),
             np.zeros((CLAUSES, width), dtype=np.int32),
@@ -83,7 +81,7 @@ class CellWorker:
         pool = int(np.clip(MASK_BYTES // max(P, 1), 2 * CREW, 20 * LEVELS))
         self._crew = np.zeros((pool, P), dtype=np.uint8), np.zeros((levels, CREW), dtype=np.int64)
         self._tree = (
-            np.zeros((levels, kernels.BASIS + d), dtype=np.int64),
+            np.zeros((levels, layout.BASIS + d), dtype=np.int64),
             np.zeros(levels, dtype=np.int64),
             np.zeros((levels, P), dtype=np.int8),
             np.zeros((levels, n_negatives)),
@@ -100,7 +98,7 @@ class CellWorker:
         self._queue = np.zeros((d + 3, P)), np.zeros(P, dtype=np.int64)
         self._chosen = np.zeros(SHORTLIST, dtype=np.int64)
         self._candidate = np.zeros(d)
-        exact = units.facts[2][kernels.EXACT].min()
+        exact = units.facts[2][layout.EXACT].min()
         self._goals = np.array([1e-5 * exact, 1e-4 * exact])
         self._log = np.zeros(max(2**20, 8 * P * (d + 4)) if keep_log else 0, dtype=np.int64)
         self._notes: list[bytes] = []
@@ -114,17 +112,17 @@ class CellWorker:
         room = 2 * d + P + 2
         rows, lines = np.zeros((d, room)), np.zeros((5, room))
         rows[:, :d], rows[:, d : 2 * d] = np.eye(d), -np.eye(d)
-        lines[self._kernels.RHS, : 2 * d] = -1 - 1e-3 * np.random.default_rng(1).random(2 * d)
+        lines[layout.RHS, : 2 * d] = -1 - 1e-3 * np.random.default_rng(1).random(2 * d)
         ids = np.full(room, -1, dtype=np.int64)
         return rows, lines, ids, np.zeros(d, dtype=np.int64), np.zeros((d + 2, d))
 
     def _fresh_control(self, rank: int) -> Whole:
-        kernels, control = self._kernels, np.zeros(self._kernels.CONTROL_SIZE, dtype=np.int64)
-        control[kernels.LEVEL] = -1
-        control[kernels.NEXT_ID] = 1 + rank * IDS_PER_WORKER
-        control[kernels.TOTAL] = self._units.total
-        control[kernels.ADDITIVE] = self._units.additive
-        control[kernels.N_POSITIVES] = self._units.n_positives
+        control = np.zeros(layout.CONTROL_SIZE, dtype=np.int64)
+        control[layout.LEVEL] = -1
+        control[layout.NEXT_ID] = 1 + rank * IDS_PER_WORKER
+        control[layout.TOTAL] = self._units.total
+        control[layout.ADDITIVE] = self._units.additive
+        control[layout.N_POSITIVES] = self._units.n_positives
         return control
 
     # -- looking --------------------------------------------------------------------------------------------
@@ -132,7 +130,7 @@ class CellWorker:
     @property
     def nodes(self) -> int:
         """Nodes bounded so far."""
-        return int(self._control[self._kernels.NODES])
+        return int(self._control[layout.NODES])
 
     @property
     def busy(self) -> bool:
@@ -147,7 +145,7 @@ class CellWorker:
     @property
     def level(self) -> int:
         """Depth of the node at the top of the stack."""
-        return int(self._control[self._kernels.LEVEL])
+        return int(self._control[layout.LEVEL])
 
     @property
     def bound(self) -> int:
@@ -156,55 +154,55 @@ class CellWorker:
 
     def open_nodes(self) -> list[Node]:
         """What is left of the subtree; a node that waits for help is not in it."""
-        kernels, stack = self._kernels, self._tree[0]
+        stack = self._tree[0]
         if self._root is None:
             return []
         nodes = []
         for level in range(self.level + 1):
-            phase = stack[level, kernels.PHASE]
-            if phase == kernels.FRESH and level == 0:
+            phase = stack[level, layout.PHASE]
+            if phase == layout.FRESH and level == 0:
                 nodes.append(self._root)
-            elif phase == kernels.FRESH:
-                nodes.append(self._child(level - 1, int(stack[level - 1, kernels.PHASE]) - kernels.SECOND))
-            elif phase == kernels.FIRST:
+            elif phase == layout.FRESH:
+                nodes.append(self._child(level - 1, int(stack[level - 1, layout.PHASE]) - layout.SECOND))
+            elif phase == layout.FIRST:
                 nodes += [self._child(level, 0), self._child(level, 1)]
-            elif phase == kernels.SECOND:
+            elif phase == layout.SECOND:
                 nodes.append(self._child(level, 1))
         return nodes
 
     def _child(self, level: int, side: int) -> Node:
-        kernels, (stack, bounds, _, _) = self._kernels, self._tree
-        rows = self._lp[2][2 * self._candidate.size : stack[level, kernels.END_ROWS]]
-        literal = 2 * stack[level, kernels.BRANCHED] + side
-        return Node(int(bounds[level]), int(stack[level, kernels.FIRST_ID]) + side, np.append(rows, literal))
+        stack, bounds, _, _ = self._tree
+        rows = self._lp[2][2 * self._candidate.size : stack[level, layout.END_ROWS]]
+        literal = 2 * stack[level, layout.BRANCHED] + side
+        return Node(int(bounds[level]), int(stack[level, layout.FIRST_ID]) + side, np.append(rows, literal))
 
     def waiting(self) -> tuple[Node, NDArray[np.int8]]:
         """The node that needs help, and the states of its units."""
-        kernels, (stack, bounds, states, _) = self._kernels, self._tree
+        stack, bounds, states, _ = self._tree
         level = self.level
         if level == 0 and self._root is not None:
             return replace(self._root, bound=int(bounds[0])), states[0].copy()
-        rows = self._lp[2][2 * self._candidate.size : self._control[kernels.N_ROWS]].copy()
-        return Node(int(bounds[level]), int(stack[level, kernels.NUMBER]), rows), states[level].copy()
+        rows = self._lp[2][2 * self._candidate.size : self._control[layout.N_ROWS]].copy()
+        return Node(int(bounds[level]), int(stack[level, layout.NUMBER]), rows), states[level].copy()
 
     # -- working --------------------------------------------------------------------------------------------
 
     def load(self, node: Node) -> None:
         """Take up a subtree; the next run begins with it."""
-        kernels, (stack, bounds, _, _) = self._kernels, self._tree
+        stack, bounds, _, _ = self._tree
         self._root, self.seconds = node, 0.0
-        stack[0, kernels.PHASE], stack[0, kernels.NUMBER] = kernels.FRESH, node.number
+        stack[0, layout.PHASE], stack[0, layout.NUMBER] = layout.FRESH, node.number
         bounds[0] = node.bound
-        self._control[kernels.LEVEL], self._control[kernels.LOADING] = 0, 1
+        self._control[layout.LEVEL], self._control[layout.LOADING] = 0, 1
 
     def run(self, target: int, seconds: float) -> int:
         """Search on for a short while; why the walk returned."""
-        kernels, control = self._kernels, self._control
-        control[kernels.TARGET] = max(int(control[kernels.TARGET]), target)
-        work = control[kernels.WORK]
-        control[kernels.LIMIT] = work + int(self._pace * min(seconds, SLICE_SECONDS)) + 1
+        control = self._control
+        control[layout.TARGET] = max(int(control[layout.TARGET]), target)
+        work = control[layout.WORK]
+        control[layout.LIMIT] = work + int(self._pace * min(seconds, SLICE_SECONDS)) + 1
         begin = time.perf_counter()
-        reason = kernels.explore(
+        reason = self._explore(
             self._units.facts,
             self._units.prize,
             self._lp,
@@ -223,50 +221,48 @@ class CellWorker:
         )
         spent = time.perf_counter() - begin
         self.seconds += spent
-        if control[kernels.WORK] - work > 10_000:
-            self._pace = 0.5 * self._pace + 0.5 * (control[kernels.WORK] - work) / max(spent, 1e-6)
+        if control[layout.WORK] - work > 10_000:
+            self._pace = 0.5 * self._pace + 0.5 * (control[layout.WORK] - work) / max(spent, 1e-6)
         self._flush()
         return int(reason)
 
     def candidate(self) -> Floats | None:
         """The point handed out by the last run, once."""
-        kernels = self._kernels
-        if self._control[kernels.OFFERED] == 0:
+        if self._control[layout.OFFERED] == 0:
             return None
-        self._control[kernels.OFFERED] = 0
+        self._control[layout.OFFERED] = 0
         return self._candidate.copy()
 
     def branch(self, unit: int) -> None:
         """Help for the waiting node: go on with this unit won and lost."""
-        kernels, stack, level = self._kernels, self._tree[0], self.level
-        stack[level, kernels.BRANCHED] = unit
-        stack[level, kernels.PHASE] = kernels.FIRST
-        self._note(kernels.LOG_BRANCH, unit)
-        self._note(kernels.LOG_BRANCH, int(stack[level, kernels.FIRST_ID]))
+        stack, level = self._tree[0], self.level
+        stack[level, layout.BRANCHED] = unit
+        stack[level, layout.PHASE] = layout.FIRST
+        self._note(layout.LOG_BRANCH, unit)
+        self._note(layout.LOG_BRANCH, int(stack[level, layout.FIRST_ID]))
 
     def close(self, units: NDArray[Any]) -> None:
         """Help for the waiting node: these units, all decided as won, cannot be won together."""
-        kernels = self._kernels
         if self._log.size:
             self._flush()
             record = [
-                kernels.LOG_PACK,
+                layout.LOG_PACK,
                 len(units),
                 *(2 * units).tolist(),
-                kernels.LOG_CLOSE,
-                kernels.CLOSED_EMPTY,
+                layout.LOG_CLOSE,
+                layout.CLOSED_EMPTY,
             ]
             self._notes.append(np.array(record, dtype="<i8").tobytes())
         self.dismiss()
 
     def dismiss(self) -> None:
         """The waiting node is settled: off the stack with it."""
-        self._control[self._kernels.LEVEL] -= 1
+        self._control[layout.LEVEL] -= 1
 
     def release(self) -> bytes:
         """Forget the subtree; the log of what was done on it."""
         self._root = None
-        self._control[self._kernels.LEVEL] = -1
+        self._control[layout.LEVEL] = -1
         self._flush()
         log, self._notes = b"".join(self._notes), []
         return log
@@ -279,7 +275,7 @@ class CellWorker:
             self._notes.append(np.array([code, value], dtype="<i8").tobytes())
 
     def _flush(self) -> None:
-        used = int(self._control[self._kernels.N_LOG])
+        used = int(self._control[layout.N_LOG])
         if used:
             self._notes.append(self._log[:used].astype("<i8").tobytes())
-            self._control[self._kernels.N_LOG] = 0
+            self._control[layout.N_LOG] = 0

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact import _cell_layout as layout
 from toprank.exact.branching import BranchAndBound
 from toprank.exact.cell_middle import clash, middle
 from toprank.exact.cell_units import Units, build_units
@@ -49,18 +50,6 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         Number of threads.
     keep_log : bool
         Whether to write down every deduction, for `toprank.exact.cell_replay`.
-
-    Attributes
-    ----------
-    bound : float
-        No direction not yet excluded is worth more; never rises. When nothing is left it is the target:
-        every direction is worth less.
-    done : bool
-        Whether there is nothing left to do.
-    candidates : list of arrays
-        Coefficients found on the way, largest one 1, that may be better than what was known.
-    log : dict or None
-        For every subtree, by the number of its first node, the record of the search.
 
     Examples
     --------
@@ -158,16 +147,16 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         point = worker.candidate()
         if point is not None:
             self._improve(point)
-        if result == worker.FITS:
+        if result == layout.FITS:
             self._help(worker)
-        elif result == worker.JAMMED:
+        elif result == layout.JAMMED:
             node, _ = worker.waiting()
             worker.dismiss()
             self._fail(node)
         roomy = len(self._heap) < MOST_OPEN
         overdue = worker.seconds > SUBTREE_SECONDS and roomy
         wanted = self._hungry > 0 and worker.seconds > 0.01
-        if result in (worker.DONE, worker.DEEP) or overdue or wanted:
+        if result in (layout.DONE, layout.DEEP) or overdue or wanted:
             self._take(worker)
 
     def _fail(self, node: Node) -> None:
@@ -180,7 +169,7 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     def _help(self, worker: CellWorker) -> None:
         """All open units of a node hold at one point, nearly: a new answer, or a reason to branch."""
         node, states = worker.waiting()
-        held = np.flatnonzero(states != worker.LOST)
+        held = np.flatnonzero(states != layout.LOST)
         rows = self._units.rows[held]
         w, multipliers = middle(rows)
         self._consider(w)
@@ -191,7 +180,7 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
             self._stuck.append(node)
             worker.dismiss()
         else:
-            opened = held[found][states[held[found]] == worker.UNDECIDED]
+            opened = held[found][states[held[found]] == layout.UNDECIDED]
             if len(opened):
                 worker.branch(int(opened[0]))
             else:

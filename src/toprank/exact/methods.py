@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.pairs import PairArrays
+from toprank.exact.problem import RankingProblem
 
 __all__ = [
     "Method",
@@ -19,12 +20,15 @@ __all__ = [
     "companion",
     "make_method",
     "resume_method",
+    "within_reach",
     "won_arrays",
 ]
 
 Floats = NDArray[np.float64]
 Chosen = Literal["sweep", "cells"]
 MethodName = Literal["auto", "sweep", "cells"]
+MOST_ENTRIES = 12_000_000
+"""Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
 SWEEP_UP_TO = 3
 """Features up to which the sweep is always the better method."""
 SWEEP_SMOOTH_UP_TO = 9
@@ -77,6 +81,11 @@ class Method(Protocol):
         """Arrays and numbers from which `resume` goes on."""
 
 
+def within_reach(problem: RankingProblem) -> bool:
+    """Whether a proof is tried at all: the differences of all pairs must fit in memory."""
+    return problem.n_pairs * problem.n_features <= MOST_ENTRIES
+
+
 def choose(method: MethodName, arrays: PairArrays) -> Chosen:
     """The method to use on these pairs: the sweep, unless there are many features, or some with few values.
 
@@ -85,7 +94,6 @@ def choose(method: MethodName, arrays: PairArrays) -> Chosen:
     cells' bound falls at once and then slowly, that of the sweep late and then fast, soonest where positives
     are few; see `companion`.
 
-    >>> from toprank.exact.problem import RankingProblem
     >>> X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
     >>> smooth, coarse = (RankingProblem.from_labels(Z, y).arrays() for Z in (X, np.sign(X)))
     >>> choose("auto", smooth), choose("auto", coarse), choose("sweep", coarse)
@@ -102,7 +110,6 @@ def choose(method: MethodName, arrays: PairArrays) -> Chosen:
 def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
     """The method to take turns with the one chosen, where it is not clear which will get further.
 
-    >>> from toprank.exact.problem import RankingProblem
     >>> X, y = np.random.default_rng(0).normal(size=(200, 8)), np.arange(200) % 20 == 0
     >>> arrays = RankingProblem.from_labels(X, y).arrays()
     >>> choose("auto", arrays), companion("auto", arrays), companion("sweep", arrays)
@@ -157,7 +164,6 @@ def attainable_bound(arrays: PairArrays) -> float:
 
     Pairs of equal or nearly equal rows are lost.
 
-    >>> from toprank.exact.problem import RankingProblem
     >>> problem = RankingProblem.from_labels([[0.0], [1.0], [0.0]], [0, 1, 1], "auc")
     >>> problem.trivial_bound, attainable_bound(problem.arrays())
     (1.0, 0.5)

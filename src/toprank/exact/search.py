@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,6 +29,7 @@ from toprank.exact.methods import (
     companion,
     make_method,
     resume_method,
+    within_reach,
     won_arrays,
 )
 from toprank.exact.pairs import PairArrays
@@ -38,13 +39,11 @@ from toprank.exact.proof import proof_part
 from toprank.exact.supports import Support, SupportTree
 from toprank.exact.tandem import Tandem
 
-__all__ = ["compile_for", "compile_kernels", "search", "within_reach"]
+__all__ = ["search"]
 
 Floats = NDArray[np.float64]
 CHUNK_SECONDS = 0.1
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
-MOST_ENTRIES = 12_000_000
-"""Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
 IMPROVEMENT = 1e-10
 """Relative size of the smallest improvement that is looked for."""
 MOST_WIDENED = 1_000_000
@@ -76,7 +75,8 @@ def search(
     method : {"auto", "sweep", "cells"}
         How to search: boxes of directions with one coordinate swept (few features, long lists), or cells
         between hyperplanes with packed infeasible subsystems (more features). "auto" chooses; on problems too
-        hard to tell, the other one is called in after ten seconds and has a quarter of the time.
+        hard to tell, the other one is called in after ten seconds, and whoever is behind has a
+        quarter of the time.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
@@ -98,36 +98,6 @@ def search(
     threads = len(os.sched_getaffinity(0)) if n_jobs == -1 else n_jobs
     path = None if checkpoint is None else Path(checkpoint)
     return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
-
-
-def within_reach(problem: RankingProblem) -> bool:
-    """Whether a proof is tried at all: the differences of all pairs must fit in memory."""
-    return problem.n_pairs * problem.n_features <= MOST_ENTRIES
-
-
-def compile_for(problem: RankingProblem, method: MethodName = "auto") -> None:
-    """Have all compiled, or read from disk, that a search of this problem may call."""
-    if within_reach(problem):
-        arrays = problem.arrays()
-        names = {choose(method, arrays), companion(method, arrays)}
-        if method == "auto" and problem.penalty:
-            names.add("sweep")  # for the small supports
-        for name in names - {None}:
-            compile_kernels(name)
-
-
-@cache
-def compile_kernels(method: MethodName) -> None:
-    """Have the kernels of a method compiled, or read from disk: toy problems, once a process."""
-    rng = np.random.default_rng(0)
-    for n, d in ((16, 2), (24, 4)):
-        problem = RankingProblem.from_labels(rng.normal(size=(n, d)), np.arange(n) % 3 == 0, "dcg")
-        search(problem, Run(rng=0), method=method)
-    # One that is stopped on the way, for what is only needed then.
-    longer = RankingProblem.from_labels(rng.normal(size=(120, 5)), np.arange(120) % 3 == 0, "dcg")
-    stopped = make_method(method, longer.arrays())
-    stopped.advance(1e-3, longer.floor + 1e-6)
-    stopped.checkpoint()
 
 
 class _Search:
@@ -154,6 +124,8 @@ class _Search:
         self.free = problem.restricted(np.arange(problem.n_features)) if problem.penalty else problem
         self.climber: LocalSearch | None = None
         self.seconds_climbing = 0.0
+        self.climbed_best = 0.0
+        """Seconds of climbing until the last improvement."""
         self.tree = SupportTree(problem.n_features, problem.penalty, self.bound)
         self.whole: PairArrays | None = None
         self.resumed: Checkpoint | None = None
@@ -283,7 +255,7 @@ class _Search:
             self.offer(start)
         if self.problem.penalty and self.resumed is None:
             self._thin_out(dense)
-        self.seconds_climbing += self.run.seconds - begin
+        self.seconds_climbing = self.climbed_best = self.run.seconds - begin
         self.report("climbing")
         return self.value >= self.bound
 
@@ -304,16 +276,21 @@ class _Search:
         return placed
 
     def _climb_on(self) -> None:
-        """Go on climbing: half of the time up to what `DirectRanker` would do, a twentieth in the end."""
+        """Go on climbing: a third of the time as long as it pays, a twentieth when it no longer does."""
         if self.climber is None or self.problem.penalty:
             return  # with a price the supports' own searches find what there is
         begin = now = self.run.seconds
-        share = 0.5 if self.climber.lines < default_lines(self.problem) else max(0.05, 2 / (10 + begin))
-        while self.seconds_climbing + now - begin <= share * now and now - begin < CHUNK_SECONDS:
+        # It pays until as much time as the last improvement took, and a second more, brought nothing new.
+        pays = self.climber.lines < default_lines(self.problem)
+        pays |= self.seconds_climbing < 2 * self.climbed_best + 1.0
+        share, before = 0.5 if pays else 0.05, self.climber.best.value
+        while self.seconds_climbing + now - begin <= share * now and now - begin < CHUNK_SECONDS / 2:
             self.climber.work(lines_per_look(self.problem))
             now = self.run.seconds
         self.seconds_climbing += now - begin
-        self.offer(self.problem.unscale(self.climber.best.coef))
+        if self.climber.best.value > before:
+            self.climbed_best = self.seconds_climbing
+            self.offer(self.problem.unscale(self.climber.best.coef))
 
     # -- the proof ----------------------------------------------------------------------------
 

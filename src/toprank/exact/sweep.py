@@ -51,20 +51,6 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
     keep_log : bool
         Whether to write down every split, for `toprank.exact.replay`.
 
-    Attributes
-    ----------
-    bound : float
-        No direction not yet excluded is worth more; never rises. When nothing is left it is the target:
-        every direction is worth less.
-    nodes : int
-        Boxes looked at.
-    done : bool
-        Whether there is nothing left to do.
-    unresolved : float
-        Largest bound of boxes too small to split further; minus infinity when there are none, as usual.
-    candidates : list of arrays
-        Coefficients found on the way, largest one 1, that may be better than what was known.
-
     Examples
     --------
     >>> import numpy as np

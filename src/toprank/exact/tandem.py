@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 HEAD_START = 10.0
 """Seconds the first method has for itself: most problems take less."""
 SHARE = 0.25
-"""The second one's part of the time after that."""
+"""After that, the part of the time for the one whose bound is the higher."""
 
 
 class Tandem:
@@ -36,7 +36,7 @@ class Tandem:
 
     def __init__(self, first: Method, make_second: Callable[[float], Method]) -> None:
         self._methods = [first]
-        self._seconds = [0.0, 0.0]
+        self._weighted_seconds = [0.0]
         self._make_second = make_second
         self.candidates: list[Floats] = []
         self.bound = first.bound
@@ -47,9 +47,11 @@ class Tandem:
         turn = self._turn()
         if turn == len(self._methods):
             self._methods.append(self._make_second(target))
+            self._weighted_seconds = [0.0, 0.0]
         method = self._methods[turn]
         method.advance(max_seconds, target)
-        self._seconds[turn] += time.perf_counter() - begin
+        weight = 1 - SHARE if method is self._leader else SHARE
+        self._weighted_seconds[turn] += (time.perf_counter() - begin) / weight
         self.candidates += method.candidates
         method.candidates = []
         self.bound = min(self.bound, method.bound)
@@ -59,7 +61,9 @@ class Tandem:
         for place, method in enumerate(self._methods):
             if method.done:
                 return 1 - place
-        return int(self._seconds[1] < SHARE * (self._seconds[0] - HEAD_START) / (1 - SHARE))
+        if len(self._methods) == 1:
+            return int(self._weighted_seconds[0] * (1 - SHARE) >= HEAD_START)
+        return int(np.argmin(self._weighted_seconds))
 
     @property
     def _leader(self) -> Method:

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run
 from toprank.exact.certificate import Certificate
+from toprank.exact.compilation import compile_for
 from toprank.exact.constraints import Constraints
 from toprank.exact.methods import MethodName
 from toprank.exact.mip import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
-from toprank.exact.search import compile_for, search
+from toprank.exact.search import search
 from toprank.linear.starts import Start, start_directions
 from toprank.statistics import LinearRankStatistic
 
