@@ -13,7 +13,7 @@ from toprank.exact import RankingProblem
 from toprank.exact.certificate import verify
 from toprank.exact.methods import choose, companion
 from toprank.exact.search import search
-from toprank.exact.tandem import SHARE, Tandem
+from toprank.exact.tandem import Tandem
 
 
 class Fake:
@@ -67,7 +67,7 @@ def test_fake_methods_share_the_time_and_the_lower_bound_counts(lower):
         if Fake.clock < 9.9:
             assert not made
     assert made == [second.targets[0]]
-    assert second.nodes / (tandem.nodes - 100) == pytest.approx(1 - SHARE if lower else SHARE, abs=0.02)
+    assert second.nodes / (tandem.nodes - 100) == pytest.approx(0.5, abs=0.02)
     assert bounds == sorted(bounds, reverse=True)
     leader = second if lower else first
     assert (tandem.name, tandem.checkpoint(), tandem.log) == (leader.name, {"of": leader.name}, leader.log)

@@ -75,8 +75,7 @@ def search(
     method : {"auto", "sweep", "cells"}
         How to search: boxes of directions with one coordinate swept (few features, long lists), or cells
         between hyperplanes with packed infeasible subsystems (more features). "auto" chooses; on problems too
-        hard to tell, the other one is called in after ten seconds, and whoever is behind has a
-        quarter of the time.
+        hard to tell, the other one is called in after ten seconds and they take turns.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.

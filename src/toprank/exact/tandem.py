@@ -19,9 +19,8 @@ __all__ = ["Tandem"]
 
 Floats = NDArray[np.float64]
 HEAD_START = 10.0
-"""Seconds the first method has for itself: most problems take less."""
-SHARE = 0.25
-"""After that, the part of the time for the one whose bound is the higher."""
+"""Seconds the first method has for itself: most problems take less. After that they take equal turns: the
+bound of the cells tells little about when that of the sweep, which falls late, will overtake it."""
 
 
 class Tandem:
@@ -36,7 +35,7 @@ class Tandem:
 
     def __init__(self, first: Method, make_second: Callable[[float], Method]) -> None:
         self._methods = [first]
-        self._weighted_seconds = [0.0]
+        self._seconds = [0.0]
         self._make_second = make_second
         self.candidates: list[Floats] = []
         self.bound = first.bound
@@ -47,11 +46,10 @@ class Tandem:
         turn = self._turn()
         if turn == len(self._methods):
             self._methods.append(self._make_second(target))
-            self._weighted_seconds = [0.0, 0.0]
+            self._seconds = [0.0, 0.0]
         method = self._methods[turn]
         method.advance(max_seconds, target)
-        weight = 1 - SHARE if method is self._leader else SHARE
-        self._weighted_seconds[turn] += (time.perf_counter() - begin) / weight
+        self._seconds[turn] += time.perf_counter() - begin
         self.candidates += method.candidates
         method.candidates = []
         self.bound = min(self.bound, method.bound)
@@ -62,8 +60,8 @@ class Tandem:
             if method.done:
                 return 1 - place
         if len(self._methods) == 1:
-            return int(self._weighted_seconds[0] * (1 - SHARE) >= HEAD_START)
-        return int(np.argmin(self._weighted_seconds))
+            return int(self._seconds[0] >= HEAD_START)
+        return int(self._seconds[1] < self._seconds[0])
 
     @property
     def _leader(self) -> Method:
