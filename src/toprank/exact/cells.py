@@ -30,6 +30,8 @@ SUBTREE_SECONDS = 0.25
 """A worker gives the rest of its subtree back after this long, so that the best node is always next."""
 MOST_OPEN = 20_000
 """With so many open nodes waiting, workers finish their subtrees instead."""
+MOST_TRIES = 4
+"""A node on which the simplex method fails more often stays open for good."""
 
 
 class CellSearch(BranchAndBound[Node, CellWorker]):
@@ -160,9 +162,9 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
             self._take(worker)
 
     def _fail(self, node: Node) -> None:
-        """The simplex method failed on a node: once more from scratch, then it stays open for good."""
-        if node.tries == 0:
-            self._push(Node(node.bound, node.number, node.literals, 1))
+        """The simplex method failed on a node: again from scratch, rows in reverse, until it is given up."""
+        if node.tries < MOST_TRIES:
+            self._push(Node(node.bound, node.number, node.literals[::-1].copy(), node.tries + 1))
         else:
             self._stuck.append(node)
 
