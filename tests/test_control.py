@@ -14,6 +14,7 @@ from toprank.control import (
     Run,
     SearchStoppedWarning,
     Status,
+    keep_best_on_interrupt,
     relative_gap,
     warn_if_cut_short,
 )
@@ -89,13 +90,138 @@ def test_first_reason_stays():
         assert run.stopped_by is Status.STOPPED
 
 
-def test_interrupt_sets_a_flag_and_the_second_raises():
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_interrupt_sets_a_flag_and_goes_on_at_the_end():
+    before, seen = signal.getsignal(signal.SIGINT), []
+    with pytest.raises(KeyboardInterrupt), Run() as run:
+        press()
+        seen.append(run.stopped_by)
+    assert seen == [Status.INTERRUPTED]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_second_interrupt_raises_at_once():
+    before, seen = signal.getsignal(signal.SIGINT), []
+    with pytest.raises(KeyboardInterrupt), Run():
+        press()
+        seen.append("after the first")
+        press()
+        seen.append("after the second")
+    assert seen == ["after the first"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_nested_runs_stop_together_and_the_outermost_raises():
+    seen = []
+    with pytest.raises(KeyboardInterrupt), Run() as outer:
+        with Run() as inner:
+            part = inner.part()
+            press()
+            seen += [inner.stopped_by, part.stopped_by, outer.stopped_by, outer.flagged]
+        seen.append("outer goes on")
+        with Run() as following:
+            seen.append(following.stopped_by)
+    inside = [Status.INTERRUPTED] * 3
+    assert seen == [*inside, True, "outer goes on", Status.INTERRUPTED]
+
+
+def test_an_error_does_not_hide_the_interrupt():
+    with pytest.raises(KeyboardInterrupt) as caught, Run():
+        press()
+        raise ValueError("too early to have an answer")
+    assert isinstance(caught.value.__context__, ValueError)
+
+
+def test_a_handler_of_the_user_gets_the_interrupt():
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda signum, frame: heard.append(signum))
+    try:
+        with Run() as run:
+            press()
+            assert run.stopped_by is Status.INTERRUPTED
+            assert heard == []
+        assert heard == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_who_asks_to_keep_the_best_gets_no_exception():
     before = signal.getsignal(signal.SIGINT)
+    with keep_best_on_interrupt() as kept:
+        with Run() as run:
+            assert not kept.interrupted
+            press()
+            assert run.stopped_by is Status.INTERRUPTED
+        assert kept.interrupted
+        with Run() as following:
+            assert following.should_stop(), "what begins later in the context stops at once"
+    assert kept.interrupted
+    assert signal.getsignal(signal.SIGINT) is before
     with Run() as run:
-        signal.raise_signal(signal.SIGINT)
-        assert run.stopped_by is Status.INTERRUPTED
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+        assert not run.should_stop(), "over with the context"
+    with pytest.raises(KeyboardInterrupt), keep_best_on_interrupt():
+        press()
+        press()
+
+
+def test_keeping_inside_a_run_leaves_the_interrupt_to_the_run():
+    seen = []
+    with pytest.raises(KeyboardInterrupt), Run():
+        with keep_best_on_interrupt() as kept:
+            press()
+        seen.append(kept.interrupted)
+    assert seen == [True]
+
+
+def test_runs_in_threads_stop_and_do_not_raise():
+    begun, pressed, seen = threading.Event(), threading.Event(), []
+
+    def body():
+        with Run() as run:
+            begun.set()
+            pressed.wait(10)
+            seen.append(run.stopped_by)
+        seen.append("no exception")
+
+    thread = threading.Thread(target=body)
+    with pytest.raises(KeyboardInterrupt), Run():
+        thread.start()
+        begun.wait(10)
+        press()
+    pressed.set()  # the thread looks only after the run of the main thread is over
+    thread.join()
+    assert seen == [Status.INTERRUPTED, "no exception"]
+
+
+@pytest.mark.parametrize("delay", range(40))
+def test_no_moment_loses_an_interrupt(delay):
+    """Pressed from another thread around the end of a run: it is raised, by us or by Python, and only once."""
+    before = signal.getsignal(signal.SIGINT)
+    main, go = threading.main_thread().ident, threading.Event()
+
+    def strike():
+        go.wait()
+        time.sleep(delay * 2e-6)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=strike)
+    thread.start()
+    raised = 0
+    for wait in (False, True):
+        try:
+            with Run():
+                go.set()
+                time.sleep(0)
+            if wait:
+                thread.join()
+                time.sleep(0.001)
+        except KeyboardInterrupt:
+            raised += 1
+    thread.join()
+    assert raised == 1
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -124,9 +124,14 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         self._prepare(data)
         with self._make_run() as run:
             self.outcome_ = self._fit(data, run)
-        self.intercept_ = -_prevalence_threshold(self._scores(data.X), data.y, data.sample_weight)
+            # Inside: when Ctrl-C goes on at the end of the run, the ranker is ready for use.
+            self._finish(data)
         self._warn_if_cut_short()
         return self
+
+    def _finish(self, data: RankingData) -> None:
+        """Set what `predict` needs beside the scores."""
+        self.intercept_ = -_prevalence_threshold(self._scores(data.X), data.y, data.sample_weight)
 
     def _prepare(self, data: RankingData) -> None:
         """Do what must not count against the time limit; compiling kernels for the first time, say."""

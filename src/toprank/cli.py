@@ -142,6 +142,7 @@ def rank(
     are the head of the list, what the ranking is worth on held-out items, and what was done to the
     columns.
     """
+    from toprank.control import keep_best_on_interrupt
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.rank import RankOptions, rank_items
     from toprank.workflow.source import Columns, open_source, read_new
@@ -172,14 +173,15 @@ def rank(
         source = open_source(data, columns)
         unseen = None if new is None else read_new(new, source)
         report = rank_items(source, options, new=unseen, watch=bars)
-    files = delivery.write(report.listing, report.model)
+    with keep_best_on_interrupt() as kept:
+        files = delivery.write(report.listing, report.model)
     if json_output:
         _print_json(ranking_summary(report, files, head=head))
     elif not quiet:
         from toprank.screen import show_ranking
 
         show_ranking(report, files, head=head)
-    if report.interrupted:
+    if report.interrupted or kept.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
@@ -358,10 +360,11 @@ def _everything(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; what is wrong with the input is one line on standard error."""
+    when = ""
     try:
         code = app(args=arguments, prog_name="toprank", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        code, when = INTERRUPTED, f" {stop.__cause__ or stop}".rstrip()
     except BrokenPipeError:
         # The reader (head, less) has had enough; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -376,7 +379,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _complain(str(error))
         raise
     if code == INTERRUPTED:
-        print("toprank: interrupted", file=sys.stderr)
+        print(f"toprank: interrupted{when}", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 

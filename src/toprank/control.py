@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ __all__ = [
     "Run",
     "SearchStoppedWarning",
     "Status",
+    "keep_best_on_interrupt",
     "relative_gap",
     "warn_if_cut_short",
 ]
@@ -129,12 +130,88 @@ class Outcome:
 Callback = Callable[[Progress], Any]
 
 
+class _Interrupts:
+    """Ctrl-C between two moments: remembered, shown to every run, and handed on at the end.
+
+    Only the outermost of nested scopes catches: what falls into an inner fit is known to the outer one too.
+    """
+
+    current: ClassVar[_Interrupts | None] = None
+
+    def __init__(self) -> None:
+        self.pending = False
+        self._previous: Any = None
+        self._closing = False
+
+    def open(self) -> bool:
+        """Catch from now on, if nobody does and the caller's choice of a handler leaves us to."""
+        if threading.current_thread() is not threading.main_thread() or _Interrupts.current is not None:
+            return False
+        self._previous = signal.getsignal(signal.SIGINT)
+        # A caller that ignores SIGINT, or set it outside Python (None), keeps its choice.
+        if not callable(self._previous):
+            return False
+        signal.signal(signal.SIGINT, self._catch)
+        _Interrupts.current = self
+        return True
+
+    def close(self) -> None:
+        """Give the handler back; from here on Ctrl-C is the caller's."""
+        self._closing = True  # what comes before the handler is back must not keep it from coming back
+        try:
+            signal.signal(signal.SIGINT, self._previous)
+        finally:
+            _Interrupts.current = None
+
+    def hand_on(self) -> None:
+        """Do what the caller's handler does, which as a rule is to raise KeyboardInterrupt."""
+        self._previous(signal.SIGINT, None)
+
+    def _catch(self, signum: int, frame: FrameType | None) -> None:
+        again, self.pending = self.pending, True
+        if again and not self._closing:
+            self._previous(signum, frame)
+
+
+class keep_best_on_interrupt:  # noqa: N801  # reads as a statement: with keep_best_on_interrupt()
+    """Within this context Ctrl-C ends fits with their best answer so far, and goes no further.
+
+    Elsewhere a fit that is interrupted keeps its best answer too, and then raises KeyboardInterrupt, so that
+    the loop around it stops. Here it returns as if time had run out; fits begun later in the context stop at
+    once. A second Ctrl-C raises as usual. Does nothing outside the main thread.
+
+    Examples
+    --------
+    >>> with keep_best_on_interrupt() as kept:
+    ...     pass  # ranker.fit(X, y)
+    >>> kept.interrupted
+    False
+    """
+
+    def __enter__(self) -> Self:
+        self._interrupts = _Interrupts.current or _Interrupts()
+        self._outermost = self._interrupts.open()
+        return self
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._interrupts.pending
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._outermost:
+            self._interrupts.close()
+
+
 class Run:
     """One fit's clock, random numbers, callback and stop button.
 
-    Use it as a context manager around the whole fit: inside it, Ctrl-C sets a flag instead of
-    raising (in the main thread; a second Ctrl-C raises as usual), so a method that asks
-    `should_stop` or `report` often enough can hand back its best answer.
+    Use it as a context manager around the whole fit: inside it, Ctrl-C sets a flag (in the main thread; a
+    second Ctrl-C raises as usual), so a method that asks `should_stop` or `report` often enough can store
+    its best answer. At the end of the outermost run KeyboardInterrupt goes on to the caller, unless it is
+    within `keep_best_on_interrupt`. Runs in other threads see the flag and do not raise.
 
     Parameters
     ----------
@@ -168,7 +245,8 @@ class Run:
         self._last_report = -math.inf
         self._parent: Run | None = None
         self._stopped_by: Status | None = None
-        self._previous_handler: Any = None
+        self._interrupts = _Interrupts.current
+        self._outermost = False
         self.rng = _generator(rng)
 
     # -- the clock ---------------------------------------------------------------------------
@@ -187,6 +265,8 @@ class Run:
     @property
     def stopped_by(self) -> Status | None:
         """Why the run was told to stop (time limit, interrupt, callback), or None."""
+        if self._stopped_by is None and self._interrupted:
+            self._stopped_by = Status.INTERRUPTED
         if self._stopped_by is None and self._parent is not None and self._parent.flagged:
             self._stopped_by = self._parent.stopped_by
         if self._stopped_by is None and time.perf_counter() >= self._deadline:
@@ -196,8 +276,13 @@ class Run:
     @property
     def flagged(self) -> bool:
         """Whether Ctrl-C or the callback asked to stop (the clock does not count)."""
-        own = self._stopped_by in (Status.INTERRUPTED, Status.STOPPED)
+        own = self._interrupted or self._stopped_by in (Status.INTERRUPTED, Status.STOPPED)
         return own or (self._parent is not None and self._parent.flagged)
+
+    @property
+    def _interrupted(self) -> bool:
+        # Those the run began under, which may be over for a thread that lives on, and those of now.
+        return any(one is not None and one.pending for one in (self._interrupts, _Interrupts.current))
 
     def should_stop(self) -> bool:
         """Whether time is up, Ctrl-C was pressed or the callback said stop."""
@@ -248,24 +333,22 @@ class Run:
     # -- Ctrl-C ------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._previous_handler = signal.getsignal(signal.SIGINT)
-            # A caller that ignores SIGINT, or set it outside Python (None), keeps its choice.
-            if callable(self._previous_handler):
-                signal.signal(signal.SIGINT, self._on_interrupt)
+        self._interrupts = _Interrupts.current or _Interrupts()
+        self._outermost = self._interrupts.open()
         return self
-
-    def _on_interrupt(self, signum: int, frame: FrameType | None) -> None:
-        if self._stopped_by is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        self._stopped_by = Status.INTERRUPTED
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if callable(self._previous_handler):
-            signal.signal(signal.SIGINT, self._previous_handler)
-            self._previous_handler = None
+        if not self._outermost:
+            return
+        interrupts = self._interrupts
+        assert interrupts is not None
+        self._outermost = False
+        interrupts.close()
+        # An error does not hide it: a loop that skips failed fits should stop all the same.
+        if interrupts.pending and (error is None or isinstance(error, Exception)):
+            interrupts.hand_on()
 
 
 def warn_if_cut_short(outcome: Outcome, name: str) -> None:

@@ -304,6 +304,8 @@ def show_reproduction(report: Report, *, tables: bool) -> None:
         console.print(f"{len(cells)} cells failed, {cells[0]} first: {error}", markup=False)
     for path in report.files:
         console.print(f"Wrote {path}", markup=False)
+    if report.interrupted:
+        console.print("Interrupted: the cells finished by then are kept; call again to go on.")
 
 
 def _show_table(console: Console, table: TableView) -> None:

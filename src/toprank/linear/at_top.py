@@ -197,9 +197,10 @@ class AccuracyAtTop(BaseRanker):
             A row of weight two counts as two rows.
         """
         self._check_parameters()
-        self._fit_clean(X, y, sample_weight=sample_weight)
+        return self._fit_clean(X, y, sample_weight=sample_weight)
+
+    def _finish(self, data: RankingData) -> None:
         self.intercept_ = -self.threshold_
-        return self
 
     def fit_pairs(self, X: ArrayLike, pairs: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from preferences: the general setting of the paper.
@@ -227,7 +228,7 @@ class AccuracyAtTop(BaseRanker):
         self.classes_ = np.array([0, 1])
         with self._make_run() as run:
             self.outcome_ = self._learn(rows, prices, run)
-        self.intercept_ = -self.threshold_
+            self.intercept_ = -self.threshold_
         self._warn_if_cut_short()
         return self
 

@@ -62,18 +62,11 @@ class GradedRanker(BaseRanker):
             )
         return grades, (codes > 0).astype(np.int8)
 
-    def _fit_clean(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        super()._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
+    def _finish(self, data: RankingData) -> None:
+        super()._finish(data)
         if self._graded():
-            self.cuts_ = _grade_cuts(self.decision_function(X), _numbers(y))
-        return self
+            assert isinstance(data, GradedData)
+            self.cuts_ = _grade_cuts(self._scores(data.X) + self.intercept_, data.grade)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label or grade of each row; as many training rows get each as had it, ties permitting."""

@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from toprank.base import BaseRanker
-from toprank.control import Outcome, SearchStoppedWarning, Status
+from toprank.control import Outcome, SearchStoppedWarning, Status, keep_best_on_interrupt
 
 __all__ = ["check_ranker", "ranker_checks"]
 
@@ -209,12 +209,32 @@ def check_time_limit(ranker: BaseRanker) -> None:
 
 
 def check_interrupt(ranker: BaseRanker) -> None:
-    """Ctrl-C ends the fit with the best so far, not with an exception, and the handler is put back."""
+    """Ctrl-C stores the best so far and goes on to the caller, who can ask for it to stay with the fit."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     if "callback" not in ranker.get_params(deep=False) or not in_main_thread:
         return
-    X, y = sample()
     before = signal.getsignal(signal.SIGINT)
+    for keep in (False, True):
+        fitted, pressed, raised = _interrupted(ranker, keep=keep)
+        assert signal.getsignal(signal.SIGINT) is before, "the Ctrl-C handler was not put back"
+        if pressed and not keep:
+            assert raised, "Ctrl-C was lost: the loop around the fit would go on"
+        assert not (raised and keep), "Ctrl-C came through although keep_best_on_interrupt was asked for"
+        assert _scores_rows(fitted), "interrupted by Ctrl-C, and no answer was stored"
+        if pressed:
+            ended = fitted.outcome_.status
+            assert ended is Status.INTERRUPTED or ended.finished, f"interrupted, but the status is {ended}"
+
+
+def _scores_rows(fitted: BaseRanker) -> bool:
+    try:
+        return bool(np.isfinite(fitted.decision_function(sample()[0])).all())
+    except Exception:  # whatever an estimator raises that was left half fitted
+        return False
+
+
+def _interrupted(ranker: BaseRanker, *, keep: bool) -> tuple[BaseRanker, bool, bool]:
+    """The ranker, whether Ctrl-C was pressed at its first report, and whether KeyboardInterrupt came."""
     heard: list[Any] = []
 
     def press(progress: Any) -> None:
@@ -224,15 +244,11 @@ def check_interrupt(ranker: BaseRanker) -> None:
 
     fitted = seeded(ranker).set_params(callback=press)
     try:
-        with stopping():
-            fitted.fit(X, y)
+        with stopping(), keep_best_on_interrupt() if keep else nullcontext():
+            fitted.fit(*sample())
     except KeyboardInterrupt:
-        raise AssertionError("Ctrl-C came through as an exception; the best so far is lost") from None
-    assert signal.getsignal(signal.SIGINT) is before, "the Ctrl-C handler was not put back"
-    assert np.isfinite(fitted.decision_function(X)).all()
-    if heard:
-        ended = fitted.outcome_.status
-        assert ended is Status.INTERRUPTED or ended.finished, f"interrupted, but the status is {ended}"
+        return fitted, bool(heard), True
+    return fitted, bool(heard), False
 
 
 def check_bad_input(ranker: BaseRanker) -> None:

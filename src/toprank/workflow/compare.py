@@ -166,7 +166,9 @@ def _all_splits(
             for name, result in row.items():
                 results[name].append(result)
     except KeyboardInterrupt:
-        return results, [*remarks, "Interrupted: figures are of the splits finished before."], True
+        finished = max(len(row) for row in results.values())
+        said_last = f"Interrupted: the figures are of the {finished} of {options.splits} splits finished by then."
+        return results, [*remarks, said_last], True
     return results, remarks, False
 
 
@@ -191,14 +193,11 @@ def _one_split(
             remarks.append(_left_out(contender, error))
             continue
         seconds = time.perf_counter() - began
-        status = _status(ranker)
-        if status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
         row[contender.name] = _Result(
             value_of(statistic, train.y, ranking_scores(ranker, X), train.qid),
             value_of(statistic, test.y, ranking_scores(ranker, X_test), test.qid),
             seconds,
-            status is Status.TIME_LIMIT,
+            _status(ranker) is Status.TIME_LIMIT,
         )
         remarks += [f"{contender.name}: {text}" for text in said]
         watch.step()
@@ -214,7 +213,7 @@ def _figures(results: Mapping[str, list[_Result]], statistic: LinearRankStatisti
     """Best on test first; a ranker that refused a split has no matched pairs and no place in the table."""
     finished = max(len(row) for row in results.values())
     if finished < 2:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("before two splits were finished: there is nothing to compare yet")
     complete = {name: row for name, row in results.items() if len(row) == finished}
     if BASELINE not in complete:
         raise InputError(

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 import toprank
 from toprank.base import best_first, ranking_scores
-from toprank.control import Outcome, Status
+from toprank.control import Outcome, Status, keep_best_on_interrupt
 from toprank.datasets import InputError, Note, Table, half_splits, learn_encoder
 from toprank.lineup import BASES, Settings, make_base, make_reranker
 from toprank.model import RankingModel
@@ -222,16 +222,17 @@ def rank_items(
 
     watch.stage("Preparing the kernels")
     warm_up(make_reranker(replace(settings, base="logistic")), X, items.qid)
-    ranker, settings, remarks = _final_fit(items, X, options, settings, watch)
-    interrupted = ranker.outcome_.status is Status.INTERRUPTED
-
-    held_out = None
-    if options.splits and not interrupted:
-        held_out, more, interrupted = _held_out(items, source, statistic, settings, options, watch)
+    base, settings, remarks = _first_list(items, X, options, settings, watch)
+    held_out, table = None, source.table if new is None else new
+    # From here on there is a list to hand over, and Ctrl-C should not lose it.
+    with keep_best_on_interrupt() as kept:
+        ranker, more = _search(items, X, base, options, settings, watch)
         remarks += more
-    model = _model(source, encoder, ranker, statistic, options, settings)
-    table = source.table if new is None else new
-    listing, new_notes = model.ranked(table)
+        if options.splits and not kept.interrupted:
+            held_out, more = _held_out(items, source, statistic, settings, options, watch, kept)
+            remarks += more
+        model = _model(source, encoder, ranker, statistic, options, settings)
+        listing, new_notes = model.ranked(table)
     return RankReport(
         model=model,
         listing=listing,
@@ -247,17 +248,16 @@ def rank_items(
         notes=notes,
         new_notes=[] if new is None else new_notes,
         remarks=[*source.remarks, *column_hints(items, encoder, X), *dict.fromkeys(remarks)],
-        interrupted=interrupted,
+        interrupted=kept.interrupted,
         seconds=time.perf_counter() - began,
     )
 
 
-def _final_fit(
+def _first_list(
     items: Items, X: Any, options: RankOptions, settings: Settings, watch: Watch
-) -> tuple[Any, Settings, list[str]]:
-    """Fit on all labelled items; hand back the settings too, for the top may have been widened."""
-    share = 1.0 if options.splits == 0 else 0.5
-    limit = None if options.time_limit is None else options.time_limit * share
+) -> tuple[_Base, Settings, list[str]]:
+    """Fit the base on all labelled items; hand back the settings too, for the top may have been widened."""
+    limit = _limit(options)
     watch.stage(f"Fitting {BASES[options.base]}", seconds=limit)
     began = time.perf_counter()
     base, remarks = fit_quietly(make_base(settings), X, items.y, None)
@@ -269,16 +269,38 @@ def _final_fit(
                 f" {wider} are reranked; --top sets another number."
             )
         settings = replace(settings, top=wider)
-    watch.stage(f"Searching the best order of the top {settings.top}", seconds=limit)
     left = None if limit is None else max(limit - (time.perf_counter() - began), 0.1)
-    final = replace(settings, time_limit=left, callback=watch.search)
-    ranker, more = fit_quietly(make_reranker(final, base=FrozenEstimator(base)), X, items.y, items.qid)
+    return _Base(base, left), settings, remarks
+
+
+def _search(
+    items: Items, X: Any, base: _Base, options: RankOptions, settings: Settings, watch: Watch
+) -> tuple[Any, list[str]]:
+    """The best order of the top of the first list, learned from all labelled items."""
+    watch.stage(f"Searching the best order of the top {settings.top}", seconds=_limit(options))
+    final = replace(settings, time_limit=base.seconds_left, callback=watch.search)
+    reranker = make_reranker(final, base=FrozenEstimator(base.ranker))
+    ranker, remarks = fit_quietly(reranker, X, items.y, items.qid)
     # The frozen copy only saved fitting the base twice; the model is the same without it.
     ranker.set_params(base=make_base(settings), callback=None)
-    ranker.base_ = base
+    ranker.base_ = base.ranker
     if ranker.reranker_ is not None:
         ranker.reranker_.set_params(callback=None)
-    return ranker, settings, remarks + more
+    return ranker, remarks
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A fitted base, and what it left of the time for the search."""
+
+    ranker: Any
+    seconds_left: float | None
+
+
+def _limit(options: RankOptions) -> float | None:
+    """Seconds for the final model: all, or half where there are held-out figures to come."""
+    share = 1.0 if options.splits == 0 else 0.5
+    return None if options.time_limit is None else options.time_limit * share
 
 
 def _wide_enough(order: NDArray[np.intp], y: NDArray[np.int8], top: int) -> int:
@@ -297,15 +319,16 @@ def _held_out(
     settings: Settings,
     options: RankOptions,
     watch: Watch,
-) -> tuple[HeldOut | None, list[str], bool]:
-    """Figures on held-out rows, remarks, and whether Ctrl-C ended it early."""
+    kept: keep_best_on_interrupt,
+) -> tuple[HeldOut | None, list[str]]:
+    """Figures on held-out rows, and remarks; Ctrl-C ends it early."""
     if min(source.positives, source.rows - source.positives) < 2:
-        return None, ["Only one item of a class: there is nothing to hold out."], False
+        return None, ["Only one item of a class: there is nothing to hold out."]
     limit = None if options.time_limit is None else options.time_limit / 2 / options.splits
     watch.stage("Judging on held-out items", steps=options.splits)
     settings = replace(settings, time_limit=limit)
     pairs: list[Pair] = []
-    interrupted = stopped = False
+    stopped = False
     try:
         for train, test in half_splits(
             items.y,
@@ -315,22 +338,20 @@ def _held_out(
             random_state=options.seed,
         ):
             pair, status = _one_split(items.take(train), items.take(test), source, statistic, settings)
-            if status is Status.INTERRUPTED:
-                raise KeyboardInterrupt
+            if kept.interrupted:
+                break
             stopped |= status is Status.TIME_LIMIT
             pairs.append(pair)
             watch.step()
-    except KeyboardInterrupt:
-        interrupted = True
     except InputError as error:
         # A half can be too poor to learn from (a column constant in it, say) where the whole is not.
-        return None, [f"There are no held-out figures: {error}"], False
+        return None, [f"There are no held-out figures: {error}"]
     remarks = []
-    if interrupted:
+    if kept.interrupted:
         remarks.append(f"Interrupted: {len(pairs)} of {options.splits} held-out splits were finished.")
     if stopped:
         remarks.append("The clock stopped some held-out fits; another run may give other figures.")
-    return (HeldOut(tuple(pairs), options.held_out) if pairs else None), remarks, interrupted
+    return (HeldOut(tuple(pairs), options.held_out) if pairs else None), remarks
 
 
 def _one_split(
