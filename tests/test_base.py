@@ -50,13 +50,13 @@ def test_fit_gets_clean_data():
 def test_order_and_labels():
     ranker = First().fit(X, [1, 0, 1, 0])
     assert ranker.rank(X).tolist() == [0, 2, 1, 3]
-    assert ranker.top(X, 2).tolist() == [0, 2]
-    assert ranker.top(X, 0).tolist() == []
+    assert ranker.first(X, 2).tolist() == [0, 2]
+    assert ranker.first(X, 0).tolist() == []
     assert ranker.predict(X).tolist() == [1, 0, 1, 0]
     assert ranker.rank(np.zeros((3, 2))).tolist() == [0, 1, 2], "ties keep the order of the rows"
     for k in (-1, 5):
         with pytest.raises(ValueError, match="between 0 and the number of rows, 4"):
-            ranker.top(X, k)
+            ranker.first(X, k)
 
 
 @given(

@@ -60,6 +60,12 @@ def test_new_items_above_the_threshold_are_reranked_and_stay_above_the_rest():
     assert ranker.threshold_ == np.sort(X[:, 0])[-30]
 
 
+def test_the_first_rows_are_the_head_of_the_list():
+    X, y = data()
+    ranker = RankThenRerank(Given(0), Given(1), top=30).fit(X, y)
+    assert ranker.first(X, 3).tolist() == by_hand(X[:, 0], X[:, 1], ranker.threshold_)[:3]
+
+
 hostile = st.floats(allow_nan=False, allow_infinity=False, width=64, min_value=-1e100, max_value=1e100)
 
 

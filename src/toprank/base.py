@@ -206,7 +206,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         """Row numbers, best first; equal scores keep the order of the rows."""
         return best_first(self.decision_function(X))
 
-    def top(self, X: ArrayLike, k: int) -> NDArray[np.intp]:
+    def first(self, X: ArrayLike, k: int) -> NDArray[np.intp]:
         """The row numbers of the `k` best rows, best first."""
         ranked = self.rank(X)
         if not 0 <= k <= len(ranked):

@@ -80,12 +80,8 @@ class RankThenRerank(BaseRanker):
     >>> from toprank import RankThenRerank
     >>> X, y = make_classification(n_samples=300, weights=[0.8], random_state=0)
     >>> ranker = RankThenRerank(top=40, random_state=0).fit(X, y)
-    >>> ranker.rank(X)[:3].shape
+    >>> ranker.first(X, 3).shape
     (3,)
-
-    Notes
-    -----
-    `top` is the parameter here, so the first k rows are ``rank(X)[:k]``.
     """
 
     def __init__(
@@ -102,7 +98,7 @@ class RankThenRerank(BaseRanker):
     ) -> None:
         self.base = base
         self.reranker = reranker
-        self.top = top  # type: ignore[assignment,method-assign]  # hides BaseRanker.top: see the notes
+        self.top = top
         self.threshold = threshold
         self.time_limit = time_limit
         self.random_state = random_state

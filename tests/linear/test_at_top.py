@@ -67,8 +67,8 @@ def test_predict_marks_the_top_share(solver):
     scores = X @ ranker.coef_
     assert np.sort(scores)[::-1][7] == pytest.approx(ranker.quantile_)
     assert (scores > ranker.threshold_).sum() == 8
-    np.testing.assert_array_equal(ranker.top(X, 8), np.argsort(-scores, kind="stable")[:8])
-    precision = y[ranker.top(X, 8)].mean()
+    np.testing.assert_array_equal(ranker.first(X, 8), np.argsort(-scores, kind="stable")[:8])
+    precision = y[ranker.first(X, 8)].mean()
     assert ranker.score(X, y) == pytest.approx(precision)
 
 

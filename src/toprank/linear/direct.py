@@ -59,7 +59,7 @@ class DirectRanker(LinearRanker):
     >>> ranker = DirectRanker("auc", random_state=0).fit(X, [0, 1, 0, 1])
     >>> ranker.outcome_.value
     1.0
-    >>> sorted(ranker.top(X, 2).tolist())
+    >>> sorted(ranker.first(X, 2).tolist())
     [1, 3]
     """
 

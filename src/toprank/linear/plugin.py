@@ -44,7 +44,7 @@ class PluginRanker(BaseRanker):
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
     >>> PluginRanker().fit(X, [0, 1, 0, 1]).rank(X).tolist()
     [3, 1, 2, 0]
-    >>> PluginRanker(GradientBoostingClassifier()).fit(X, [0, 1, 0, 1]).top(X, 2).tolist()
+    >>> PluginRanker(GradientBoostingClassifier()).fit(X, [0, 1, 0, 1]).first(X, 2).tolist()
     [1, 3]
     """
 

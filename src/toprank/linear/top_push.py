@@ -65,7 +65,7 @@ class TopPush(_WithLoss):
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
     >>> ranker = TopPush(C=10).fit(X, [0, 1, 0, 1])
-    >>> ranker.top(X, 2).tolist(), str(ranker.outcome_.status)
+    >>> ranker.first(X, 2).tolist(), str(ranker.outcome_.status)
     ([1, 3], 'optimal')
     """
 
@@ -120,7 +120,7 @@ class TopPushK(_WithLoss):
     Examples
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
-    >>> TopPushK(k=2).fit(X, [0, 1, 0, 1]).top(X, 2).tolist()
+    >>> TopPushK(k=2).fit(X, [0, 1, 0, 1]).first(X, 2).tolist()
     [3, 1]
     """
 
@@ -177,7 +177,7 @@ class TauFPL(_WithLoss):
     Examples
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
-    >>> TauFPL(tau=0.5).fit(X, [0, 1, 0, 1]).top(X, 2).tolist()
+    >>> TauFPL(tau=0.5).fit(X, [0, 1, 0, 1]).first(X, 2).tolist()
     [3, 1]
     """
 

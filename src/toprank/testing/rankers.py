@@ -102,9 +102,8 @@ def check_ranking(ranker: BaseRanker) -> None:
     scores, ranked = fitted.decision_function(X), fitted.rank(X)
     assert sorted(ranked.tolist()) == list(range(len(X))), "rank is no permutation of the rows"
     assert (np.diff(scores[ranked]) <= 0).all(), "rank is not the order of decision_function"
-    if callable(getattr(fitted, "top", None)):
-        assert fitted.top(X, 3).tolist() == ranked[:3].tolist(), "top(X, 3) is not the head of rank(X)"
-        raises(ValueError, fitted.top, X, len(X) + 1)
+    assert fitted.first(X, 3).tolist() == ranked[:3].tolist(), "first(X, 3) is not the head of rank(X)"
+    raises(ValueError, fitted.first, X, len(X) + 1)
     assert ((fitted.predict(X) == fitted.classes_[1]) == (scores > 0)).all(), "predict does not cut at zero"
     subset = np.array([5, 3, 8, 1])
     assert np.allclose(fitted.decision_function(X[subset]), scores[subset]), "scores depend on the company"
