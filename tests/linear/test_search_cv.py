@@ -1,7 +1,12 @@
+from functools import partial
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from toprank import statistics
@@ -120,6 +125,74 @@ def test_folds_keep_queries_whole_and_never_lack_a_class():
     assert len(few) == 2
     with pytest.raises(ValueError, match="cannot be made"):
         list(ranking_folds(np.array([0.0, 0, 1]), None, 2, np.random.default_rng(0)))
+
+
+def varies(grade, qid):
+    """Whether some query holds two different labels, by looking at all pairs."""
+    return any(
+        a != b and q == r for a, q in zip(grade, qid, strict=True) for b, r in zip(grade, qid, strict=True)
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=24),
+    st.integers(2, 6),
+    st.booleans(),
+    st.integers(0, 5),
+)
+def test_every_part_of_every_fold_can_be_ranked(rows, n_folds, queries, seed):
+    grade = np.array([row[0] for row in rows], dtype=float)
+    qid = np.unique([row[1] for row in rows], return_inverse=True)[1]
+    of_rows = qid if queries else np.zeros(len(rows), dtype=int)
+    if queries:
+        possible = sum(varies(grade[qid == q], qid[qid == q]) for q in set(qid)) >= 2
+    else:
+        possible = len(rows) >= 4 and np.unique(grade, return_counts=True)[1].max() <= len(rows) - 2
+    deal = partial(ranking_folds, grade, qid if queries else None, n_folds, np.random.default_rng(seed))
+    if not possible:
+        with pytest.raises(ValueError, match="cv=.*qid" if queries else "cv="):
+            list(deal())
+        return
+    folds = list(deal())
+    assert len(folds) >= 2
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(len(rows)))
+    for train, test in folds:
+        assert sorted([*train, *test]) == list(range(len(rows)))
+        assert varies(grade[train], of_rows[train])
+        assert varies(grade[test], of_rows[test])
+        if queries:
+            assert not set(qid[train]) & set(qid[test])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "search",
+    [RankSVMCV([0.1, 1.0]), RankerCV(RankSVM(), [0.1, 1.0]), PNormPushCV(4, [0.1, 1.0])],
+    ids=lambda search: type(search).__name__,
+)
+def test_queries_that_cannot_be_ranked_do_not_spoil_the_folds(search, seed):
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(120, 3)), np.repeat(np.arange(12), 10)
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    y[qid >= 6] = 0
+    y[np.arange(0, 60, 10)], y[np.arange(1, 60, 10)] = 0, 1
+    fitted = clone(search).set_params(random_state=seed).fit(X, y, qid=qid)
+    assert fitted.scores_.shape == (5, 2)
+    assert np.isfinite(fitted.scores_).all()
+
+
+def test_too_few_queries_and_bad_splitters_are_named():
+    X, y = toy(40)
+    qid = np.arange(40) // 20
+    y[:20], y[20:] = 0, np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"cv=5 folds cannot be made: queries \(qid\).*1 of them"):
+        RankSVMCV([1.0]).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=r"cv=GroupKFold.*fold [01] lacks a query \(qid\)"):
+        RankSVMCV([1.0], cv=GroupKFold(2)).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="TopPush learns from one list"):
+        RankerCV(TopPush(), [1.0]).fit(X, y, qid=qid)
+    assert RankSVMCV([1.0], cv=np.int64(2), random_state=0).fit(X, y).scores_.shape == (2, 1)
 
 
 def test_path_equals_single_fits():

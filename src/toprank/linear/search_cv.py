@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import has_fit_parameter
 
 from toprank import statistics
 from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Outcome, Progress, Run
-from toprank.linear.folds import ranking_folds
+from toprank.linear.folds import can_be_ranked, ranking_folds
 from toprank.linear.graded import GradedData, GradedRanker
 from toprank.linear.parameters import check_penalty_weight
 from toprank.linear.path import inner_fit
@@ -31,7 +33,8 @@ DEFAULT_CS = tuple(10.0**power for power in range(-3, 4))
 class RankerCV(GradedRanker):
     """Chooses C for any ranker that has one, by a rank statistic on held-out rows, and refits on all rows.
 
-    Folds are stratified by label; with `qid` whole queries are held out. Within a fold the fits go from
+    Folds are stratified by label; with `qid` whole queries are held out, each fold getting its share of those
+    that can be ranked, and there are fewer folds where these do not suffice. Within a fold the fits go from
     small to large C, each starting from the last one's coefficients. Among equally good C the smallest
     wins.
 
@@ -137,6 +140,9 @@ class RankerCV(GradedRanker):
         self.Cs_ = np.array([check_penalty_weight(float(C)) for C in np.sort(np.ravel(self.Cs))])
         if len(self.Cs_) == 0:
             raise ValueError("Cs is empty; give at least one value of C to try.")
+        if data.qid is not None and not has_fit_parameter(self._prototype(), "qid"):
+            name = type(self._prototype()).__name__
+            raise ValueError(f"qid: {name} learns from one list and takes no queries; fit without qid.")
         self.scores_ = self._search(data, run)
         self.C_ = float(self.Cs_[int(np.argmax(_column_means(self.scores_)))])
         self.ranker_ = clone(self._prototype()).set_params(C=self.C_)
@@ -150,6 +156,7 @@ class RankerCV(GradedRanker):
         folds = list(self._folds(data, run))
         scores = np.full((len(folds), len(self.Cs_)), np.nan)
         for number, (train, test) in enumerate(folds):
+            self._check_fold(data, train, test, number)
             ranker = clone(self._prototype())
             if "warm_start" in ranker.get_params():
                 ranker.set_params(warm_start=True)
@@ -176,9 +183,20 @@ class RankerCV(GradedRanker):
         return lambda y, scores, qid: sign * float(statistic(y, scores, qid=qid))
 
     def _folds(self, data: GradedData, run: Run) -> Iterable[tuple[Any, Any]]:
-        if isinstance(self.cv, int):
-            return ranking_folds(data.grade, data.qid, self.cv, run.rng)
+        if isinstance(self.cv, Integral):
+            return ranking_folds(data.grade, data.qid, int(self.cv), run.rng)
         return check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, data.qid)
+
+    def _check_fold(self, data: GradedData, train: Any, test: Any, number: int) -> None:
+        """Refuse a fold of the user's splitter that nothing can be learned from or judged by."""
+        for rows, purpose in ((train, "learn from"), (test, "judge by")):
+            if not can_be_ranked(data.grade[rows], _part(data.qid, rows)):
+                what = (
+                    "two different labels" if data.qid is None else "a query (qid) with two different labels"
+                )
+                raise ValueError(
+                    f"cv={self.cv!r}: fold {number} lacks {what} to {purpose}; a number of folds sees to it."
+                )
 
     def _scores(self, X: Matrix) -> Floats:
         return np.asarray(self.ranker_.decision_function(X), dtype=np.float64)
