@@ -14,9 +14,13 @@ from toprank.control import (
     Run,
     SearchStoppedWarning,
     Status,
+    check_time_limit,
     keep_best_on_interrupt,
+    legacy_seed,
     relative_gap,
     warn_if_cut_short,
+    warn_user,
+    worker_count,
 )
 
 
@@ -281,3 +285,57 @@ def test_only_what_was_cut_short_warns(recwarn, status):
     warn_if_cut_short(Outcome(1.0, status=status, seconds=2.0), "Ranker")
     expected = status not in (Status.OPTIMAL, Status.FINISHED)
     assert [w.category for w in recwarn] == [SearchStoppedWarning] * expected
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 0.0, -math.inf, math.nan, "3", True, [1.0], 1j])
+def test_a_time_limit_is_a_positive_number(limit):
+    with pytest.raises(ValueError, match=r"time_limit=.* must be seconds above 0, or None"):
+        Run(time_limit=limit)
+
+
+@pytest.mark.parametrize("limit", [1, 0.5, np.float32(2), np.int64(3), math.inf])
+def test_any_kind_of_positive_number_will_do(limit):
+    assert check_time_limit(limit) == float(limit)
+
+
+def test_a_part_of_no_time_is_no_error():
+    with Run(time_limit=1e-9) as run:
+        time.sleep(0.001)
+        assert run.part().should_stop()
+
+
+def test_workers_are_counted_without_what_only_linux_has(monkeypatch):
+    assert worker_count(-1) >= 1
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    assert worker_count(-1) >= 1
+    assert worker_count(5) == 5
+    for wrong in (0, -2):
+        with pytest.raises(ValueError, match=f"n_jobs={wrong} must be at least 1, or -1"):
+            worker_count(wrong)
+
+
+def test_seeds_that_scikit_learn_knows_stay_what_they_are():
+    state = np.random.RandomState(0)
+    assert legacy_seed(None) is None
+    assert legacy_seed(state) is state
+    assert legacy_seed(5) == 5
+    first, again = np.random.default_rng(1), np.random.default_rng(1)
+    assert [legacy_seed(first) for _ in range(3)] == [legacy_seed(again) for _ in range(3)]
+
+
+def test_a_warning_points_at_the_first_line_that_is_nobodys_library():
+    """Through a frame of ours and one of scikit-learn's, made up under their names."""
+    calls = {}
+    bodies = {
+        "toprank.made_up": "warn_user('so')",
+        "sklearn.made_up": "calls['toprank.made_up']()",
+        "toprankish": "calls['sklearn.made_up']()",
+    }
+    for name, body in bodies.items():
+        module = {"__name__": name, "calls": calls, "warn_user": warn_user}
+        exec(compile(f"def call():\n    {body}", f"{name}.py", "exec"), module)
+        calls[name] = module["call"]
+    for name, expected in (("sklearn.made_up", __file__), ("toprankish", "toprankish.py")):
+        with pytest.warns(UserWarning, match="so") as caught:
+            calls[name]()
+        assert caught[0].filename == expected

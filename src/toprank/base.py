@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
 )
 
 from toprank import statistics
-from toprank.control import Outcome, Progress, Run, warn_if_cut_short
+from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
 
 __all__ = [
     "BaseRanker",
@@ -120,6 +120,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Validate once, make the run, call `_fit`, set the threshold, warn if cut short."""
+        check_time_limit(getattr(self, "time_limit", None))
         data = self._clean(X, y, qid, sample_weight)
         self._prepare(data)
         with self._make_run() as run:

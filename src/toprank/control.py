@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from numbers import Real
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Self
 
@@ -25,11 +27,22 @@ __all__ = [
     "Progress",
     "Run",
     "SearchStoppedWarning",
+    "Seed",
     "Status",
+    "check_time_limit",
+    "generator",
     "keep_best_on_interrupt",
+    "legacy_seed",
     "relative_gap",
     "warn_if_cut_short",
+    "warn_user",
+    "worker_count",
 ]
+
+Seed = int | np.random.Generator | np.random.RandomState | None
+"""What every random_state takes."""
+NOT_THE_USER = frozenset({"toprank", "sklearn", "joblib", "threadpoolctl"})
+"""Packages whose lines a warning never points at."""
 
 
 class Status(StrEnum):
@@ -222,6 +235,8 @@ class Run:
         Any other return value, None included, lets it go on.
     rng : int, numpy Generator, RandomState or None
         Source of all random choices of the fit.
+    interval : float
+        Seconds between two calls of the callback.
 
     Examples
     --------
@@ -235,11 +250,11 @@ class Run:
         *,
         time_limit: float | None = None,
         callback: Callback | None = None,
-        rng: np.random.Generator | np.random.RandomState | int | None = None,
+        rng: Seed = None,
         interval: float = 0.1,
     ) -> None:
         self._start = time.perf_counter()
-        self._deadline = self._start + (math.inf if time_limit is None else time_limit)
+        self._deadline = self._start + check_time_limit(time_limit)
         self._callback = callback
         self._interval = interval
         self._last_report = -math.inf
@@ -247,7 +262,7 @@ class Run:
         self._stopped_by: Status | None = None
         self._interrupts = _Interrupts.current
         self._outermost = False
-        self.rng = _generator(rng)
+        self.rng = generator(rng)
 
     # -- the clock ---------------------------------------------------------------------------
 
@@ -322,11 +337,9 @@ class Run:
             Whether to keep its progress from the callback.
         """
         inner = Run(
-            time_limit=self.remaining() * fraction,
-            callback=None if silent else self._callback,
-            rng=self.rng.spawn(1)[0],
-            interval=self._interval,
+            callback=None if silent else self._callback, rng=self.rng.spawn(1)[0], interval=self._interval
         )
+        inner._deadline = inner._start + self.remaining() * fraction
         inner._parent = self
         return inner
 
@@ -360,15 +373,67 @@ def warn_if_cut_short(outcome: Outcome, name: str) -> None:
         Status.ITERATION_LIMIT: "raise max_iter for a better one",
     }.get(outcome.status)
     if remedy is not None:
-        warnings.warn(
+        warn_user(
             f"{name} kept the best answer of {outcome.seconds:.1f} s ({outcome.status}); {remedy}.",
             SearchStoppedWarning,
-            stacklevel=5,
         )
 
 
-def _generator(rng: np.random.Generator | np.random.RandomState | int | None) -> np.random.Generator:
-    """A numpy Generator from what scikit-learn calls random_state."""
-    if isinstance(rng, np.random.RandomState):
-        return np.random.default_rng(rng.randint(2**32, size=4, dtype=np.uint32))
-    return np.random.default_rng(rng)
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, pointing at the line of the user's that led here: not one of this library or scikit-learn's."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in NOT_THE_USER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def check_time_limit(time_limit: object) -> float:
+    """Seconds as a number, infinity for None; anything but a positive number is an error.
+
+    >>> check_time_limit(None), check_time_limit(2)
+    (inf, 2.0)
+    """
+    if time_limit is None:
+        return math.inf
+    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not float(time_limit) > 0:
+        raise ValueError(f"time_limit={time_limit!r} must be seconds above 0, or None for no limit.")
+    return float(time_limit)
+
+
+def worker_count(n_jobs: int) -> int:
+    """How many threads or processes `n_jobs` asks for; -1 is one for each processor this process may use.
+
+    >>> worker_count(3), worker_count(-1) >= 1
+    (3, True)
+    """
+    from joblib import cpu_count
+
+    if n_jobs != -1 and n_jobs < 1:
+        raise ValueError(f"n_jobs={n_jobs} must be at least 1, or -1 for one per processor.")
+    return int(cpu_count() if n_jobs == -1 else n_jobs)
+
+
+def legacy_seed(random_state: Seed) -> int | np.random.RandomState | None:
+    """A random_state that scikit-learn takes, which knows no Generator: a number drawn from one instead.
+
+    >>> legacy_seed(7), legacy_seed(None), 0 <= legacy_seed(np.random.default_rng(0)) < 2**31
+    (7, None, True)
+    """
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return random_state
+
+
+def generator(random_state: Seed) -> np.random.Generator:
+    """A numpy Generator that can spawn others, from what scikit-learn calls random_state.
+
+    >>> generator(0).integers(10) == np.random.default_rng(0).integers(10)
+    True
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
+    rng = np.random.default_rng(random_state)
+    if hasattr(rng.bit_generator.seed_seq, "spawn"):
+        return rng
+    return np.random.default_rng(rng.integers(2**32, size=4))

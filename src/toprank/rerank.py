@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,10 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from toprank.base import BaseRanker, Matrix, RankingData, best_first, ranking_scores
-from toprank.control import Callback, Outcome, Progress, Run
+from toprank.control import Callback, Outcome, Progress, Run, Seed, warn_user
 from toprank.linear.exact import ExactRanker
 
 __all__ = ["OneClassTopWarning", "RankThenRerank", "default_base"]
+
+SHORTEST = 1e-3
+"""Seconds for a reranker when the base has used up all the time there was."""
 
 
 class OneClassTopWarning(UserWarning):
@@ -54,7 +56,7 @@ class RankThenRerank(BaseRanker):
         A base score to rerank from, instead of `top`.
     time_limit : float, optional
         Seconds for the whole fit; what the base leaves goes to a reranker that knows a time limit.
-    random_state : int, RandomState or None
+    random_state : int, Generator, RandomState or None
         Handed to a reranker that has none of its own.
     callback : callable, optional
         Told of the reranker's progress; returning False stops it.
@@ -92,7 +94,7 @@ class RankThenRerank(BaseRanker):
         top: int | float = 50,
         threshold: float | None = None,
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -152,7 +154,7 @@ class RankThenRerank(BaseRanker):
         handed: dict[str, Any] = {}
         if self.time_limit is not None and "time_limit" in known:
             own = known["time_limit"]
-            handed["time_limit"] = min(run.remaining(), math.inf if own is None else own)
+            handed["time_limit"] = min(run.remaining() or SHORTEST, math.inf if own is None else own)
         if self.random_state is not None and "random_state" in known and known["random_state"] is None:
             handed["random_state"] = int(run.rng.integers(2**31 - 1))
         if "callback" in known and known["callback"] is None:
@@ -177,7 +179,7 @@ class RankThenRerank(BaseRanker):
             f"the top {self.n_top_} training rows hold one class only, so there is nothing to rerank and the"
             " base order is kept; choose a larger top or another base"
         )
-        warnings.warn(note, OneClassTopWarning, stacklevel=5)
+        warn_user(note, OneClassTopWarning)
         return Outcome(self._statistic_of(data.y, scores), notes=(note,))
 
     def _reranked_outcome(self, y: NDArray[np.int8], scores: NDArray[np.float64], run: Run) -> Outcome:

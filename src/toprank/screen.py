@@ -21,6 +21,7 @@ from rich.progress import (
 from rich.table import Table as Grid
 
 from toprank.control import Progress as SearchProgress
+from toprank.control import worker_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,10 +263,8 @@ class _Console(Console):
 
 def show_tables_to_reproduce(papers: Sequence[tuple[Paper, list[Line], float]], *, jobs: int) -> None:
     """List every table with its status and the time it takes."""
-    from joblib import cpu_count
-
     console = _console()
-    workers = cpu_count() if jobs == -1 else jobs
+    workers = worker_count(jobs)
     for paper, lines, seconds in papers:
         console.print(f"{paper.name}: {paper.title} ({paper.authors})")
         grid = _grid()

@@ -7,7 +7,6 @@ many rows, Nystroem's landmarks or random Fourier features stand in for Z.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from toprank.control import Seed, legacy_seed, warn_user
 from toprank.convex.design import dense
 
 __all__ = ["EXACT_LIMIT", "KernelMap"]
@@ -36,7 +36,7 @@ class KernelMap:
         None is exact, for up to 10,000 rows.
     n_components : int
         Features of an approximation.
-    random_state : int or None
+    random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
 
     Examples
@@ -56,13 +56,13 @@ class KernelMap:
         *,
         approximation: str | None = None,
         n_components: int = 500,
-        random_state: int | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.parameters = parameters or {}
         self.approximation = approximation
         self.n_components = n_components
-        self.random_state = random_state
+        self.random_state = legacy_seed(random_state)
 
     def fit(self, X: Any) -> Floats:
         """The features of the training rows, one row each."""
@@ -76,11 +76,9 @@ class KernelMap:
         values, vectors = eigh((gram + gram.T) / 2.0)
         largest = max(float(values[-1]), 0.0)
         if values[0] < -1e-6 * largest:
-            warnings.warn(
+            warn_user(
                 f"kernel={self.kernel!r} is not positive semidefinite on these rows (eigenvalues"
-                f" {values[0]:.3g} to {largest:.3g}); its negative part is left out.",
-                UserWarning,
-                stacklevel=2,
+                f" {values[0]:.3g} to {largest:.3g}); its negative part is left out."
             )
         kept = values > len(values) * np.finfo(np.float64).eps * largest
         roots = np.sqrt(values[kept])

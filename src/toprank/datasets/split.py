@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.control import Seed, generator
 from toprank.datasets.errors import InputError
 
 __all__ = ["Split", "half_splits", "split_rows"]
@@ -25,7 +26,7 @@ def split_rows(
     *,
     test_fraction: float = 0.5,
     groups: ArrayLike | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
 ) -> Split:
     """One random split that keeps the share of positives the same in both parts.
 
@@ -51,7 +52,7 @@ def split_rows(
     """
     if not 0 < test_fraction < 1:
         raise InputError(f"test_fraction={test_fraction} is not between 0 and 1.")
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     labels = np.asarray(y)
     if groups is not None:
         return _split_groups(labels, np.asarray(groups), test_fraction, rng)
@@ -70,7 +71,7 @@ def half_splits(
     repeats: int = 10,
     test_fraction: float = 0.5,
     groups: ArrayLike | None = None,
-    random_state: int | None = 0,
+    random_state: Seed = 0,
 ) -> Iterator[Split]:
     """Repeated random splits: the protocol behind the tables of Rudin & Wang (2018), section 5.
 
@@ -83,10 +84,8 @@ def half_splits(
     """
     if repeats < 1:
         raise InputError(f"repeats={repeats} is not at least 1.")
-    for seed in np.random.SeedSequence(random_state).spawn(repeats):
-        yield split_rows(
-            y, test_fraction=test_fraction, groups=groups, random_state=np.random.default_rng(seed)
-        )
+    for rng in generator(random_state).spawn(repeats):
+        yield split_rows(y, test_fraction=test_fraction, groups=groups, random_state=rng)
 
 
 def _test_size(n: int, fraction: float, rng: np.random.Generator) -> int:

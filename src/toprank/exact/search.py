@@ -17,7 +17,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.control import Progress, Run, Status
+from toprank.control import Progress, Run, Status, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.checkpoint import Checkpoint
 from toprank.exact.incumbents import LocalSearch, default_lines, lines_per_look, local_search
@@ -92,11 +92,8 @@ def search(
     """
     if method not in get_args(MethodName):
         raise ValueError(f"method={method!r} must be one of {', '.join(get_args(MethodName))}.")
-    if n_jobs != -1 and n_jobs < 1:
-        raise ValueError(f"n_jobs={n_jobs} must be at least 1, or -1 for one thread per processor.")
-    threads = len(os.sched_getaffinity(0)) if n_jobs == -1 else n_jobs
     path = None if checkpoint is None else Path(checkpoint)
-    return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
+    return _Search(problem, run, worker_count(n_jobs), method, path, keep_proof).solve(starts)
 
 
 class _Search:

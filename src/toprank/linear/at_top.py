@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.base import BaseRanker, Matrix, RankingData
-from toprank.control import Callback, Outcome, Run, Status
+from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.convex.pin_search import Choice, Progressed, search_all, search_screened
 from toprank.convex.pins import Items, PinTable, quantile
 from toprank.convex.quantile import LocalAnswer, local_minimum
@@ -150,7 +150,7 @@ class AccuracyAtTop(BaseRanker):
         tol: float = 1e-9,
         max_iter: int = 100,
         time_limit: float | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from toprank.base import LinearRanker, RankingData
-from toprank.control import Callback, Outcome, Run, Status
+from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.exact.incumbents import LocalSearch, local_search
 from toprank.exact.problem import RankingProblem
 from toprank.linear.starts import Start, start_directions
@@ -73,7 +71,7 @@ class DirectRanker(LinearRanker):
         n_restarts: int = 100,
         max_iter: int | None = None,
         time_limit: float | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -6,11 +6,10 @@ import os
 from typing import Any, Literal, get_args
 
 import numpy as np
-from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import LinearRanker, RankingData
-from toprank.control import Callback, Outcome, Run
+from toprank.control import Callback, Outcome, Run, Seed, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.compilation import compile_for
 from toprank.exact.constraints import Constraints
@@ -109,7 +108,7 @@ class ExactRanker(LinearRanker):
         n_jobs: int = -1,
         checkpoint: str | os.PathLike[str] | None = None,
         keep_proof: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -180,8 +179,6 @@ class ExactRanker(LinearRanker):
         self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run
     ) -> Certificate:
         assert self.solver != "search"
-        if self.n_jobs != -1 and self.n_jobs < 1:
-            raise ValueError(f"n_jobs={self.n_jobs} must be at least 1, or -1 for one thread per processor.")
         return solve_program(
             problem,
             run,
@@ -189,5 +186,5 @@ class ExactRanker(LinearRanker):
             backend=self.backend,
             constraints=self.constraints,
             start=max(starts, key=problem.evaluate),
-            threads=cpu_count() if self.n_jobs == -1 else self.n_jobs,
+            threads=worker_count(self.n_jobs),
         )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.base import Matrix, RankingData
-from toprank.control import Callback, Run
+from toprank.control import Callback, Run, Seed
 from toprank.convex.gradient_projection import gradient_projection
 from toprank.convex.kernel_map import KernelMap
 from toprank.convex.push import PushSolution
@@ -58,7 +58,7 @@ class InfinitePush(PushRanker):
         Whether to start from the last coefficients (linear only).
     time_limit : float or None
         Seconds; None for no limit.
-    random_state : int or None
+    random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
@@ -103,7 +103,7 @@ class InfinitePush(PushRanker):
         max_iter: int = 1000,
         warm_start: bool = False,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.control import Callback, Run
+from toprank.control import Callback, Run, Seed
 from toprank.convex.rank_rls import LeavePairOut
 from toprank.linear.graded import GradedData
 from toprank.linear.p_norm_push import PNormPush
 from toprank.linear.rank_rls import RankRLS
 from toprank.linear.rank_svm import RankSVM
-from toprank.linear.search_cv import DEFAULT_CS, RankerCV, Seed
+from toprank.linear.search_cv import DEFAULT_CS, RankerCV
 from toprank.statistics import RankStatistic
 
 __all__ = ["PNormPushCV", "RankRLSCV", "RankSVMCV"]

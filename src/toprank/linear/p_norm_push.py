@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toprank.base import Matrix, RankingData
-from toprank.control import Callback, Outcome, Run
+from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.design import Design
 from toprank.convex.log_push import LogPush
 from toprank.convex.merge import merge_rows
@@ -95,7 +95,7 @@ class PNormPush(PushBooster):
         max_iter: int = 200,
         warm_start: bool = False,
         time_limit: float | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

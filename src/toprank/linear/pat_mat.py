@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import LinearRanker, RankingData
-from toprank.control import Callback, Outcome, Progress, Run, Status, relative_gap
+from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, relative_gap
 from toprank.convex.quantile import local_minimum
 from toprank.linear.at_top_items import dense_rows, gather, items_of_points, prices_of_labels
 from toprank.linear.parameters import check_choice, check_penalty_weight
@@ -210,7 +210,7 @@ class Grill(_Weighted):
         tol: float = 1e-5,
         max_iter: int = 100,
         time_limit: float | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

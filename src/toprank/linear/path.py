@@ -15,6 +15,8 @@ from toprank.control import Outcome, Run, SearchStoppedWarning
 __all__ = ["RegularisationPath", "inner_fit", "regularisation_path"]
 
 Floats = NDArray[np.float64]
+SHORTEST = 1e-3
+"""Seconds for a fit when others have used up all the time there was."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def inner_fit(ranker: Any, X: Any, y: Any, qid: Any, run: Run, *, fits_left: int
     """
     known = ranker.get_params()
     if "time_limit" in known and np.isfinite(run.remaining()):
-        share = run.remaining() / fits_left
+        share = max(run.remaining() / fits_left, SHORTEST)
         own = known["time_limit"]
         ranker.set_params(time_limit=share if own is None else min(share, own))
     if known.get("callback", run) is None:

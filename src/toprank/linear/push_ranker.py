@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import LinearRanker, RankingData
-from toprank.control import Outcome, Run, Status
+from toprank.control import Outcome, Run, Status, warn_user
 from toprank.convex.merge import merge_rows
 from toprank.convex.push import PushSolution, solve_push
 from toprank.convex.push_problem import PushProblem
@@ -136,9 +135,7 @@ class PushRanker(LinearRanker):
     def _warn_if_cut_short(self) -> None:
         super()._warn_if_cut_short()
         if self.zero_is_optimal_:
-            warnings.warn(
-                f"{type(self).__name__}: {self.outcome_.notes[0]}", ZeroOptimumWarning, stacklevel=4
-            )
+            warn_user(f"{type(self).__name__}: {self.outcome_.notes[0]}", ZeroOptimumWarning)
 
 
 def _explain(problem: PushProblem) -> str:

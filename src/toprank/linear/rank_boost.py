@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from toprank.base import RankingData
-from toprank.control import Callback, Outcome, Run
+from toprank.control import Callback, Outcome, Run, Seed
 from toprank.linear.push_boosting import PushBooster
 
 __all__ = ["RankBoost"]
@@ -72,7 +71,7 @@ class RankBoost(PushBooster):
         n_iter_no_change: int = 10,
         tol: float = 1e-9,
         time_limit: float | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import Matrix, RankingData
-from toprank.control import Callback, Outcome, Run
+from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.design import Design
 from toprank.convex.kernel_map import KernelMap
 from toprank.convex.rank_rls import LeavePairOut, RankLeastSquares
@@ -52,7 +52,7 @@ class RankRLS(GradedRanker):
         Rounds of conjugate gradients.
     time_limit : float or None
         Seconds; None for no limit.
-    random_state : int or None
+    random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
@@ -92,7 +92,7 @@ class RankRLS(GradedRanker):
         tol: float = 1e-10,
         max_iter: int = 100,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import Matrix, RankingData
-from toprank.control import Callback, Outcome, Run
+from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.design import Design
 from toprank.convex.kernel_map import KernelMap
 from toprank.convex.merge import merge_rows
@@ -72,7 +72,7 @@ class RankSVM(GradedRanker):
         Whether to start from the last coefficients.
     time_limit : float or None
         Seconds; None for no limit.
-    random_state : int or None
+    random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
@@ -120,7 +120,7 @@ class RankSVM(GradedRanker):
         max_iter: int = 1000,
         warm_start: bool = False,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from toprank import statistics
 from toprank.base import Matrix, RankingData
-from toprank.control import Callback, Outcome, Progress, Run
+from toprank.control import Callback, Outcome, Progress, Run, Seed
 from toprank.linear.folds import can_be_ranked, ranking_folds
 from toprank.linear.graded import GradedData, GradedRanker
 from toprank.linear.parameters import check_penalty_weight
@@ -26,7 +26,6 @@ from toprank.statistics import RankStatistic
 __all__ = ["RankerCV"]
 
 Floats = NDArray[np.float64]
-Seed = int | np.random.Generator | np.random.RandomState | None
 DEFAULT_CS = tuple(10.0**power for power in range(-3, 4))
 
 
@@ -52,7 +51,7 @@ class RankerCV(GradedRanker):
     time_limit : float or None
         Seconds for all fits together; None for no limit.
     random_state : int, Generator, RandomState or None
-        How rows are dealt to folds.
+        How rows are dealt to folds; also seeds a ranker that has no seed of its own.
     callback : callable or None
         Called with a `Progress` now and then (the value is the best mean statistic so far); returning False
         stops.
@@ -145,11 +144,18 @@ class RankerCV(GradedRanker):
             raise ValueError(f"qid: {name} learns from one list and takes no queries; fit without qid.")
         self.scores_ = self._search(data, run)
         self.C_ = float(self.Cs_[int(np.argmax(_column_means(self.scores_)))])
-        self.ranker_ = clone(self._prototype()).set_params(C=self.C_)
+        self.ranker_ = self._copy(run).set_params(C=self.C_)
         inner_fit(self.ranker_, data.X, data.grade, data.qid, run, fits_left=1)
         self.n_iter_ = 1
         outcome: Outcome = self.ranker_.outcome_
         return replace(outcome, status=run.stopped_by or outcome.status, seconds=run.seconds)
+
+    def _copy(self, run: Run) -> Any:
+        """A fresh ranker, seeded where it has no seed of its own and this one has."""
+        ranker = clone(self._prototype())
+        if self.random_state is not None and ranker.get_params().get("random_state", 0) is None:
+            ranker.set_params(random_state=int(run.rng.integers(2**31)))
+        return ranker
 
     def _search(self, data: GradedData, run: Run) -> Floats:
         judge = self._judge()
@@ -157,7 +163,7 @@ class RankerCV(GradedRanker):
         scores = np.full((len(folds), len(self.Cs_)), np.nan)
         for number, (train, test) in enumerate(folds):
             self._check_fold(data, train, test, number)
-            ranker = clone(self._prototype())
+            ranker = self._copy(run)
             if "warm_start" in ranker.get_params():
                 ranker.set_params(warm_start=True)
             for place, C in enumerate(self.Cs_):

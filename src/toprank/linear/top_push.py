@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toprank.control import Callback
+from toprank.control import Callback, Seed
 from toprank.linear.parameters import check_choice
 from toprank.linear.push_ranker import PushRanker
 from toprank.losses.at_top import SURROGATES, Highest, MeanOfHighest, QuantileMean
@@ -45,7 +45,7 @@ class TopPush(_WithLoss):
         Whether to start from the last coefficients.
     time_limit : float or None
         Seconds; None for no limit.
-    random_state : int or None
+    random_state : int, Generator, RandomState or None
         Sketches of the curvature with very many features.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
@@ -78,7 +78,7 @@ class TopPush(_WithLoss):
         max_iter: int = 1000,
         warm_start: bool = False,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -134,7 +134,7 @@ class TopPushK(_WithLoss):
         max_iter: int = 1000,
         warm_start: bool = False,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -191,7 +191,7 @@ class TauFPL(_WithLoss):
         max_iter: int = 1000,
         warm_start: bool = False,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib import Parallel, delayed, parallel_config
 
+from toprank.control import worker_count
 from toprank.datasets.errors import InputError
 from toprank.reproduce.cells import Cell
 from toprank.reproduce.compute import compute
@@ -68,7 +69,7 @@ def run_cells(
     summary.unavailable = len(cells) - len(available)
     summary.kept = len(available) - len(todo)
     if todo:
-        workers = min(len(todo), cpu_count() if jobs == -1 else jobs)
+        workers = min(len(todo), worker_count(jobs))
         clock = _Clock(todo, workers, watch or Silent())
         with store.writing() as writer:
             try:

@@ -40,6 +40,7 @@ def ranker_checks() -> list[Callable[[BaseRanker], None]]:
         check_ranking,
         check_labels,
         check_same_seed,
+        check_random_state,
         check_sparse_equals_dense,
         check_queries,
         check_copies,
@@ -128,6 +129,18 @@ def check_same_seed(ranker: BaseRanker) -> None:
         assert same, "the same random_state gave two different rankers"
 
 
+def check_random_state(ranker: BaseRanker) -> None:
+    """A numpy Generator or RandomState will do as a seed, and the same one gives the same scores."""
+    if "random_state" not in ranker.get_params(deep=False):
+        return
+    X, y = sample()
+    for kind in (np.random.default_rng, np.random.RandomState):
+        first, second = (clone(ranker).set_params(random_state=kind(0)).fit(X, y) for _ in range(2))
+        if first.outcome_.status.finished and second.outcome_.status.finished:
+            same = np.array_equal(first.decision_function(X), second.decision_function(X))
+            assert same, f"the same {kind.__name__}(0) gave two different rankers"
+
+
 def check_sparse_equals_dense(ranker: BaseRanker) -> None:
     """Sparse rows are accepted, and a fitted ranker scores them like dense ones."""
     X, y = sample()
@@ -197,6 +210,8 @@ def check_time_limit(ranker: BaseRanker) -> None:
     """A time limit is kept within a second (on data of this size), and something usable comes back."""
     if "time_limit" not in ranker.get_params(deep=False):
         return
+    for wrong in (-1, 0, math.nan, "1"):
+        raises(ValueError, seeded(ranker).set_params(time_limit=wrong).fit, *sample())
     X, y = sample(n=400, d=8)
     seeded(ranker).fit(*sample(n=40, d=8))  # compiled by now: the limit is about the fit
     limited = seeded(ranker).set_params(time_limit=0.3)
