@@ -36,13 +36,13 @@ X = np.array([[3.0, 0.0], [1.0, 5.0], [2.0, 1.0], [0.0, 1.0]])
 
 
 def test_fit_gets_clean_data():
-    ranker = First().fit(X.tolist(), ["b", "a", "b", "a"], qid=["u", "v", "v", "u"])
+    ranker = First().fit(X.tolist(), ["yes", "no", "yes", "no"], qid=["u", "v", "v", "u"])
     data = ranker.data_
     assert isinstance(data, RankingData)
     assert data.X.dtype == np.float64
     assert data.y.tolist() == [1, 0, 1, 0]
     assert data.qid.tolist() == [0, 1, 1, 0]
-    assert ranker.classes_.tolist() == ["a", "b"]
+    assert ranker.classes_.tolist() == ["no", "yes"]
     assert ranker.n_features_in_ == 2
     assert sp.issparse(First().fit(sp.coo_matrix(X), [1, 0, 1, 0]).data_.X)
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 
 from toprank import statistics
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
+from toprank.labels import told_label, told_labels, top_label
 
 __all__ = [
     "BaseRanker",
@@ -33,6 +34,7 @@ __all__ = [
     "Matrix",
     "RankingData",
     "best_first",
+    "clone_for_codes",
     "query_codes",
     "ranking_scores",
 ]
@@ -65,12 +67,17 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
     `Outcome`, and `_scores(X)`. Parameters every iterative ranker shares, where it has them:
     ``tol, time_limit, max_iter, random_state, callback, verbose``.
 
-    The larger of the two labels marks the items that belong at the top.
+    The label `pos_label` marks the items that belong at the top. Without it, the larger of two numbers does,
+    or the plain one of two words (yes of yes and no, true, positive, ...); of two other words the last in
+    sorted order, with an `UnclearLabelsWarning`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels; the second one belongs at the top.
+        The labels; the second one belongs at the top. So `decision_function` is above zero where `predict`
+        says ``classes_[1]``, as scikit-learn has it. Where `pos_label` is the first in sorted order, though,
+        `classes_` is not sorted: a scorer without `pos_label` ("roc_auc") counts the other label, and what
+        numbers the labels itself (stacking, calibration) wants ``y == pos_label`` instead.
     intercept_ : float
         Shifts the scores so that as many training rows score above zero as there are positives.
     outcome_ : Outcome
@@ -101,7 +108,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
         qid : array-like of shape (n_samples,), optional
             Query or group of each row, in any order; rows are only compared within their group.
 
@@ -164,14 +171,22 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             # scikit-learn's own checks look for the first sentence.
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
-                f" y has {len(classes)} different values: mark the items that belong at the top with the"
-                " larger of two labels."
+                f" y has {len(classes)} different values: mark the items that belong at the top with one of"
+                " two labels."
             )
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two classes to rank, but y has one class only ({classes[0]!r})."
             )
-        return classes, labels.astype(np.int8)
+        top = top_label(classes, self._wanted_label())
+        return classes[[1 - top, top]], (labels == top).astype(np.int8)
+
+    def _wanted_label(self) -> Any:
+        """The label the user wants at the top, told to this ranker or to one inside it; None if to none."""
+        own = getattr(self, "pos_label", None)
+        if own is not None:
+            return own
+        return told_label(self)
 
     def _make_run(self) -> Run:
         return Run(
@@ -254,6 +269,18 @@ def best_first(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     array([1, 2, 3, 0])
     """
     return np.argsort(-scores, kind="stable")
+
+
+def clone_for_codes(estimator: Any) -> Any:
+    """A clone to be fitted on 1 for the top and 0 for the rest, whatever labels it was told of.
+
+    >>> from toprank.linear.rank_svm import RankSVM
+    >>> clone_for_codes(RankSVM(pos_label="fraud"))
+    RankSVM()
+    """
+    copy = clone(estimator)
+    told = told_labels(copy)
+    return copy.set_params(**dict.fromkeys(told)) if told else copy
 
 
 def ranking_scores(estimator: Any, X: Any) -> NDArray[np.float64]:

@@ -50,7 +50,8 @@ Target = Annotated[
 Positive = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="LABEL", help="Label that belongs at the top; repeatable. Default: the larger of two numbers."
+        metavar="LABEL",
+        help="Label that belongs at the top; repeatable. Default: the larger number, the yes of yes and no.",
     ),
 ]
 Identifier = Annotated[

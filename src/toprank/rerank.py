@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from toprank.base import BaseRanker, Matrix, RankingData, best_first, ranking_scores
+from toprank.base import BaseRanker, Matrix, RankingData, best_first, clone_for_codes, ranking_scores
 from toprank.control import Callback, Outcome, Progress, Run, Seed, warn_user
 from toprank.linear.exact import ExactRanker
 
@@ -58,6 +57,8 @@ class RankThenRerank(BaseRanker):
         Seconds for the whole fit; what the base leaves goes to a reranker that knows a time limit.
     random_state : int, Generator, RandomState or None
         Handed to a reranker that has none of its own.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable, optional
         Told of the reranker's progress; returning False stops it.
     verbose : int
@@ -95,6 +96,7 @@ class RankThenRerank(BaseRanker):
         threshold: float | None = None,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -104,6 +106,7 @@ class RankThenRerank(BaseRanker):
         self.threshold = threshold
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -115,7 +118,7 @@ class RankThenRerank(BaseRanker):
     # -- fitting ------------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        self.base_ = (default_base() if self.base is None else clone(self.base)).fit(data.X, data.y)
+        self.base_ = (default_base() if self.base is None else clone_for_codes(self.base)).fit(data.X, data.y)
         scores = ranking_scores(self.base_, data.X)
         self.threshold_ = self._threshold(scores)
         inside = np.flatnonzero(scores >= self.threshold_)
@@ -149,7 +152,7 @@ class RankThenRerank(BaseRanker):
 
     def _prepared_reranker(self, d: int, run: Run) -> Any:
         """A clone of the reranker that knows the time left, the seed, the callback and where to start."""
-        reranker = ExactRanker() if self.reranker is None else clone(self.reranker)
+        reranker = ExactRanker() if self.reranker is None else clone_for_codes(self.reranker)
         known = reranker.get_params(deep=False)
         handed: dict[str, Any] = {}
         if self.time_limit is not None and "time_limit" in known:

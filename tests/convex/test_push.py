@@ -159,7 +159,7 @@ def test_the_callback_stops_it_with_a_usable_point():
 
 def test_out_of_time_before_it_began():
     X, y = data(9)
-    found = solve_push(problem(X, y), tol=1e-12, run=Run(time_limit=0.0))
+    found = solve_push(problem(X, y), tol=1e-12, run=Run(time_limit=1e-9))
     assert found.status is Status.TIME_LIMIT
     assert found.bound <= found.point.value <= problem(X, y).zero().value
 

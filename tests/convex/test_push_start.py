@@ -127,6 +127,6 @@ def test_a_stop_leaves_a_usable_answer():
     stopped = solve_push(posed, tol=1e-9, run=Run(callback=lambda progress: False, interval=0.0))
     assert stopped.status is Status.STOPPED
     assert stopped.bound <= stopped.point.value <= posed.zero().value
-    late = solve_push(posed, tol=1e-9, run=Run(time_limit=0.0))
+    late = solve_push(posed, tol=1e-9, run=Run(time_limit=1e-9))
     assert late.status is Status.TIME_LIMIT
     assert np.isfinite(late.point.coef).all()

@@ -201,7 +201,7 @@ def test_limits_and_stop_button():
     task = problem(X, y, 1e4, "hinge")
     _, limited = rank_svm(task, Run(), tol=1e-12, max_iter=1)
     assert limited.status is Status.ITERATION_LIMIT
-    coef, late = rank_svm(task, Run(time_limit=0.0), tol=1e-12, max_iter=100)
+    coef, late = rank_svm(task, Run(time_limit=1e-9), tol=1e-12, max_iter=100)
     assert late.status is Status.TIME_LIMIT
     assert np.isfinite(coef).all()
     run = Run()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from toprank.datasets.errors import InputError
 from toprank.datasets.table import Table
+from toprank.labels import plain_top
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
 Codes = NDArray[np.int64]
 
 __all__ = ["Labelled", "Roles", "binary_labels", "label_text"]
-
-# Pairs of words whose positive one nobody would get wrong; anything else must be said.
-_POSITIVE_WORDS = {
-    frozenset({"yes", "no"}): "yes",
-    frozenset({"y", "n"}): "y",
-    frozenset({"true", "false"}): "true",
-    frozenset({"t", "f"}): "t",
-    frozenset({"positive", "negative"}): "positive",
-    frozenset({"pos", "neg"}): "pos",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +129,7 @@ def binary_labels(
     """Labels as 0 and 1, and the values that became 1.
 
     Without `positive` the column must hold two numbers (the larger is positive) or a pair of words such
-    as yes and no.
+    as yes and no; see `toprank.labels`.
 
     >>> import pandas as pd
     >>> binary_labels(pd.Series(["no", "yes", "no"], name="failed"))
@@ -158,7 +149,7 @@ def binary_labels(
     values = sorted(set(text), key=_label_order)
     if len(values) < 2:
         raise InputError(f"target {name!r} has one class only ({values[0]!r}); ranking needs two.")
-    chosen = _given(positive, values, name) if positive else _obvious(column, values, name)
+    chosen = _given(positive, values, name) if positive else _obvious(values, name)
     return text.isin(chosen).to_numpy().astype(np.int8), chosen
 
 
@@ -196,24 +187,20 @@ def _given(positive: Sequence[str], values: list[str], name: object) -> tuple[st
     return wanted
 
 
-def _obvious(column: pd.Series[Any], values: list[str], name: object) -> tuple[str, ...]:
+def _obvious(values: list[str], name: object) -> tuple[str, ...]:
     """The positive value nobody needs to name: the larger of two numbers, or the yes of yes and no."""
-    import pandas as pd
-
     if len(values) > 2:
         raise InputError(
             f"target {name!r} has {len(values)} different values ({_few(values)}):"
             " say which belong at the top with --positive."
         )
-    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        return (values[1],)
-    word = _POSITIVE_WORDS.get(frozenset(value.lower() for value in values))
-    if word is None:
+    top = plain_top(values)
+    if top is None:
         raise InputError(
-            f"target {name!r} has the values {values[0]!r} and {values[1]!r}:"
-            " say which belongs at the top with --positive."
+            f"target {name!r} has the labels {values[0]!r} and {values[1]!r}, and nothing says which belongs"
+            f" at the top; say so with --positive {values[0]} or --positive {values[1]}."
         )
-    return tuple(value for value in values if value.lower() == word)
+    return (values[top],)
 
 
 def _number_or_text(value: str) -> object:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.exact.rational import is_sparse
+from toprank.labels import top_label
 
 __all__ = [
     "Matrix",
@@ -51,7 +52,7 @@ def read_rows(X: Any) -> Matrix:
 
 
 def read_two_classes(y: ArrayLike, n: int) -> NDArray[np.int8]:
-    """1 for the larger of two labels, 0 for the other."""
+    """1 for the label that belongs at the top, the larger of two numbers, 0 for the other."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y must hold one label for each of the {n} rows of X; its shape is {labels.shape}.")
@@ -65,7 +66,7 @@ def read_two_classes(y: ArrayLike, n: int) -> NDArray[np.int8]:
             f"y has {len(values)} different values: mark the items that belong at the top with the"
             " larger of two labels, or use RankingProblem.multipartite or .kendall."
         )
-    return codes.astype(np.int8)
+    return np.asarray(codes == top_label(values.tolist(), remedy="pass y == {}"), dtype=np.int8)
 
 
 def read_queries(qid: ArrayLike | None, labels: NDArray[np.int8]) -> NDArray[np.int64]:

@@ -113,7 +113,7 @@ class RankingProblem:
         ----------
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
-            Two labels; the larger marks the items that belong at the top.
+            Two labels; the larger (the yes of yes and no) marks the items that belong at the top.
         statistic : str, LinearRankStatistic or array
             Or the position weights themselves, best position first, never increasing.
         qid : array-like of shape (n,), optional

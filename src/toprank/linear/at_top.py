@@ -89,7 +89,7 @@ class AccuracyAtTop(BaseRanker):
         1e-5.
     max_iter : int
         Most rounds of "local" from each start.
-    time_limit, random_state, callback, verbose
+    time_limit, random_state, pos_label, callback, verbose
         As for every ranker. Out of time, the best of the pins solved so far is kept, with a warning.
 
     Attributes
@@ -151,6 +151,7 @@ class AccuracyAtTop(BaseRanker):
         max_iter: int = 100,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -172,6 +173,7 @@ class AccuracyAtTop(BaseRanker):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.exact.incumbents import LocalSearch, local_search
@@ -36,6 +38,8 @@ class DirectRanker(LinearRanker):
         Seconds; None for no limit. Without a limit the same `random_state` gives the same answer.
     random_state : int, Generator, RandomState or None
         Seed of the search directions.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -72,6 +76,7 @@ class DirectRanker(LinearRanker):
         max_iter: int | None = None,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -81,6 +86,7 @@ class DirectRanker(LinearRanker):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

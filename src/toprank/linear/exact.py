@@ -68,6 +68,8 @@ class ExactRanker(LinearRanker):
         Whether `certificate_` should carry the partition that was searched, for `verify` to replay.
     random_state : int, Generator, RandomState or None
         Seed of the search for good answers.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -109,6 +111,7 @@ class ExactRanker(LinearRanker):
         checkpoint: str | os.PathLike[str] | None = None,
         keep_proof: bool = False,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -125,11 +128,12 @@ class ExactRanker(LinearRanker):
         self.checkpoint = checkpoint
         self.keep_proof = keep_proof
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        problem = self.problem(data.X, data.y, qid=data.qid)
+        problem = self._problem(data.X, data.y, data.qid)
         starts = start_directions(self.start, data, problem, run)
         solve = self._search if self.solver == "search" else self._solve_program
         self.certificate_ = solve(problem, starts, run)
@@ -138,10 +142,13 @@ class ExactRanker(LinearRanker):
 
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
-            compile_for(self.problem(data.X, data.y, qid=data.qid), self.method)
+            compile_for(self._problem(data.X, data.y, data.qid), self.method)
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
+        return self._problem(X, self._encode_labels(y)[1], qid)
+
+    def _problem(self, X: Any, y: NDArray[np.int8], qid: ArrayLike | None) -> RankingProblem:
         if self.solver not in get_args(Solver):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
         if self.constraints is not None and not isinstance(self.constraints, Constraints):

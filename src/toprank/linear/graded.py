@@ -55,6 +55,11 @@ class GradedRanker(BaseRanker):
     def _encode_labels(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
         if not self._graded():
             return super()._encode_labels(y)
+        if self._wanted_label() is not None:
+            raise ValueError(
+                f"pos_label={self._wanted_label()!r} has no meaning with levels='graded': the higher the"
+                " label, the nearer to the top."
+            )
         grades, codes = np.unique(_numbers(y), return_inverse=True)
         if len(grades) < 2:
             raise ValueError(

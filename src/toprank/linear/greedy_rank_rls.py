@@ -38,6 +38,8 @@ class GreedyRankRLS(GradedRanker):
         Two labels (fitted as 0 and 1), or any numbers.
     time_limit : float or None
         Seconds; None for no limit.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the selection.
     verbose : int
@@ -73,6 +75,7 @@ class GreedyRankRLS(GradedRanker):
         C: float = 1.0,
         levels: str = "binary",
         time_limit: float | None = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -80,6 +83,7 @@ class GreedyRankRLS(GradedRanker):
         self.C = C
         self.levels = levels
         self.time_limit = time_limit
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

@@ -60,6 +60,8 @@ class InfinitePush(PushRanker):
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -104,6 +106,7 @@ class InfinitePush(PushRanker):
         warm_start: bool = False,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -121,6 +124,7 @@ class InfinitePush(PushRanker):
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

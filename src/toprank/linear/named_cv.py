@@ -30,7 +30,7 @@ class RankSVMCV(RankerCV):
         The values to try.
     loss, penalty, kernel, gamma, degree, coef0, weighting, levels, tol, max_iter
         As in `RankSVM`.
-    statistic, cv, time_limit, random_state, callback, verbose
+    statistic, cv, time_limit, random_state, pos_label, callback, verbose
         As in `RankerCV`.
 
     Attributes
@@ -63,6 +63,7 @@ class RankSVMCV(RankerCV):
         max_iter: int = 1000,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -81,6 +82,7 @@ class RankSVMCV(RankerCV):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -110,7 +112,7 @@ class PNormPushCV(RankerCV):
         The values to try.
     tol, max_iter
         As in `PNormPush`.
-    statistic, cv, time_limit, random_state, callback, verbose
+    statistic, cv, time_limit, random_state, pos_label, callback, verbose
         As in `RankerCV`.
 
     Attributes
@@ -136,6 +138,7 @@ class PNormPushCV(RankerCV):
         max_iter: int = 200,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -147,6 +150,7 @@ class PNormPushCV(RankerCV):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -167,7 +171,7 @@ class RankRLSCV(RankerCV):
         The first leaves out every pair in turn, at the price of one fit: for up to some ten thousand rows.
     statistic
         As in `RankerCV`; leave-pair-out knows only the concordance, which is the AUC for two labels.
-    time_limit, random_state, callback, verbose
+    time_limit, random_state, pos_label, callback, verbose
         As in `RankerCV`.
 
     Attributes
@@ -195,6 +199,7 @@ class RankRLSCV(RankerCV):
         cv: Any = "leave_pair_out",
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -208,6 +213,7 @@ class RankRLSCV(RankerCV):
         self.cv = cv
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

@@ -57,6 +57,8 @@ class PNormPush(PushBooster):
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
         Which rows are held out for early stopping.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -96,6 +98,7 @@ class PNormPush(PushBooster):
         warm_start: bool = False,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -111,6 +114,7 @@ class PNormPush(PushBooster):
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -128,7 +132,7 @@ class PNormPush(PushBooster):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
         sample_weight : array-like of shape (n_samples,), optional
             A pair weighs the product of its rows' weights.
         qid : array-like of shape (n_samples,), optional

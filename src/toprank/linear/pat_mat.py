@@ -34,7 +34,7 @@ class _Weighted(LinearRanker):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight two counts as two rows.
         """
@@ -80,7 +80,7 @@ class PatMat(_Weighted):
         Relative gap between value and bound.
     max_iter : int
         Most quasi-Newton iterations.
-    time_limit, callback, verbose
+    time_limit, pos_label, callback, verbose
         As for every ranker.
 
     Examples
@@ -101,6 +101,7 @@ class PatMat(_Weighted):
         tol: float = 1e-5,
         max_iter: int = 1000,
         time_limit: float | None = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -112,6 +113,7 @@ class PatMat(_Weighted):
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -191,7 +193,7 @@ class Grill(_Weighted):
         A descent ends when a round gains less than this, relative to the objective.
     max_iter : int
         Most rounds of a descent.
-    time_limit, random_state, callback, verbose
+    time_limit, random_state, pos_label, callback, verbose
         As for every ranker.
 
     Examples
@@ -211,6 +213,7 @@ class Grill(_Weighted):
         max_iter: int = 100,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -221,6 +224,7 @@ class Grill(_Weighted):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, ranking_scores
+from toprank.base import BaseRanker, Matrix, RankingData, clone_for_codes, ranking_scores
 from toprank.control import Outcome, Run
 
 __all__ = ["PluginRanker"]
@@ -30,6 +29,8 @@ class PluginRanker(BaseRanker):
     estimator : estimator or None
         Any scikit-learn classifier for two classes, or regressor (trained on 0 and 1); None is logistic
         regression.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
 
     Attributes
     ----------
@@ -50,8 +51,9 @@ class PluginRanker(BaseRanker):
 
     estimator_: Any
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: Any = None, *, pos_label: Any = None) -> None:
         self.estimator = estimator
+        self.pos_label = pos_label
 
     def fit(
         self,
@@ -67,7 +69,7 @@ class PluginRanker(BaseRanker):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
         sample_weight : array-like of shape (n_samples,), optional
             Handed to the estimator, which must accept it.
         qid : array-like of shape (n_samples,), optional
@@ -101,7 +103,7 @@ class PluginRanker(BaseRanker):
 
     def _fresh(self) -> Any:
         if self.estimator is not None:
-            return clone(self.estimator)
+            return clone_for_codes(self.estimator)
         from sklearn.linear_model import LogisticRegression
 
         return LogisticRegression()

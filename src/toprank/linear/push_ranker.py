@@ -72,7 +72,7 @@ class PushRanker(LinearRanker):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as two rows. The highest negative is the highest whatever its weight.
 

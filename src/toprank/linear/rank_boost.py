@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
@@ -39,6 +39,8 @@ class RankBoost(PushBooster):
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
         Which rows are held out.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -72,6 +74,7 @@ class RankBoost(PushBooster):
         tol: float = 1e-9,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -82,6 +85,7 @@ class RankBoost(PushBooster):
         self.tol = tol
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -99,7 +103,7 @@ class RankBoost(PushBooster):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
         sample_weight : array-like of shape (n_samples,), optional
             A pair weighs the product of its rows' weights.
         qid : array-like of shape (n_samples,), optional

@@ -54,6 +54,8 @@ class RankRLS(GradedRanker):
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -93,6 +95,7 @@ class RankRLS(GradedRanker):
         max_iter: int = 100,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -108,6 +111,7 @@ class RankRLS(GradedRanker):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

@@ -9,12 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import has_fit_parameter
 
 from toprank import statistics
-from toprank.base import Matrix, RankingData
+from toprank.base import Matrix, RankingData, clone_for_codes
 from toprank.control import Callback, Outcome, Progress, Run, Seed
 from toprank.linear.folds import can_be_ranked, ranking_folds
 from toprank.linear.graded import GradedData, GradedRanker
@@ -52,6 +51,8 @@ class RankerCV(GradedRanker):
         Seconds for all fits together; None for no limit.
     random_state : int, Generator, RandomState or None
         How rows are dealt to folds; also seeds a ranker that has no seed of its own.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then (the value is the best mean statistic so far); returning False
         stops.
@@ -94,6 +95,7 @@ class RankerCV(GradedRanker):
         cv: Any = 5,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -103,6 +105,7 @@ class RankerCV(GradedRanker):
         self.cv = cv
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -152,7 +155,7 @@ class RankerCV(GradedRanker):
 
     def _copy(self, run: Run) -> Any:
         """A fresh ranker, seeded where it has no seed of its own and this one has."""
-        ranker = clone(self._prototype())
+        ranker = clone_for_codes(self._prototype())
         if self.random_state is not None and ranker.get_params().get("random_state", 0) is None:
             ranker.set_params(random_state=int(run.rng.integers(2**31)))
         return ranker

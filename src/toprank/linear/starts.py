@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
-from toprank.base import RankingData
+from toprank.base import RankingData, clone_for_codes
 from toprank.control import Run
 from toprank.exact.problem import RankingProblem
 from toprank.exact.rational import is_sparse
@@ -50,7 +49,7 @@ def start_directions(start: Start, data: RankingData, problem: RankingProblem, r
 def _coefficients(estimator: Any, data: RankingData) -> Any:
     """Coefficients of an estimator, fitted first when it is not."""
     if not hasattr(estimator, "coef_"):
-        estimator = clone(estimator).fit(data.X, data.y)
+        estimator = clone_for_codes(estimator).fit(data.X, data.y)
     if not hasattr(estimator, "coef_"):
         raise ValueError(f"start: {type(estimator).__name__} has no coef_ to start from.")
     return estimator.coef_

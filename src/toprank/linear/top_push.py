@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from toprank.control import Callback, Seed
 from toprank.linear.parameters import check_choice
 from toprank.linear.push_ranker import PushRanker
@@ -47,6 +49,8 @@ class TopPush(_WithLoss):
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
         Sketches of the curvature with very many features.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -79,6 +83,7 @@ class TopPush(_WithLoss):
         warm_start: bool = False,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -89,6 +94,7 @@ class TopPush(_WithLoss):
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -109,7 +115,7 @@ class TopPushK(_WithLoss):
     C : float
         How much the mean loss weighs against the penalty.
     loss : {"squared_hinge", "logistic", "hinge"}
-    tol, max_iter, warm_start, time_limit, random_state, callback, verbose
+    tol, max_iter, warm_start, time_limit, random_state, pos_label, callback, verbose
         As in `TopPush`.
 
     Attributes
@@ -135,6 +141,7 @@ class TopPushK(_WithLoss):
         warm_start: bool = False,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -146,6 +153,7 @@ class TopPushK(_WithLoss):
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
@@ -166,7 +174,7 @@ class TauFPL(_WithLoss):
     C : float
         How much the mean loss weighs against the penalty.
     loss : {"squared_hinge", "logistic", "hinge"}
-    tol, max_iter, warm_start, time_limit, random_state, callback, verbose
+    tol, max_iter, warm_start, time_limit, random_state, pos_label, callback, verbose
         As in `TopPush`.
 
     Attributes
@@ -192,6 +200,7 @@ class TauFPL(_WithLoss):
         warm_start: bool = False,
         time_limit: float | None = None,
         random_state: Seed = None,
+        pos_label: Any = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -203,6 +212,7 @@ class TauFPL(_WithLoss):
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.random_state = random_state
+        self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 

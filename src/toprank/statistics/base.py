@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.labels import positives
 from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
 from toprank.statistics.inputs import (
     as_vector,
@@ -71,13 +72,15 @@ class RankStatistic(ABC):
         ties: Ties = "worst",
         sample_weight: ArrayLike | None = None,
         qid: ArrayLike | None = None,
+        pos_label: Any = None,
     ) -> float:
         """Value of the list that the scores put in order, highest score first.
 
         Parameters
         ----------
         y : array-like of shape (n,)
-            Labels. Two values of any kind make two classes, the larger one positive.
+            Labels. Two values of any kind make two classes, the larger number positive, or the yes of yes and
+            no; of words that do not say it themselves the last in sorted order, with a warning.
         scores : array-like of shape (n,)
             Higher is better; infinite is allowed, NaN is not.
         ties : {"worst", "mean", "best"}
@@ -89,6 +92,8 @@ class RankStatistic(ABC):
         qid : array-like of shape (n,), optional
             Query of each row. The result is the plain average over queries; a query whose labels are all
             equal cannot be ranked rightly or wrongly and is skipped.
+        pos_label : label, optional
+            The label of the positives: the same as passing ``y == pos_label``.
 
         Returns
         -------
@@ -97,6 +102,7 @@ class RankStatistic(ABC):
         """
         check_ties(ties)
         y = as_vector(y, "y")
+        y = y if pos_label is None else positives(y, pos_label)
         values = read_scores(scores, y.size)
         weight = read_sample_weight(sample_weight, y.size)
         queries = None if qid is None else read_queries(qid, y.size)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.labels import top_label
+
 __all__ = [
     "as_vector",
     "iter_queries",
@@ -59,10 +61,11 @@ def read_scores(scores: ArrayLike, n: int | None = None, name: str = "scores") -
 
 
 def read_classes(y: ArrayLike, name: str = "y") -> NDArray[np.bool_]:
-    """True for the positives: the larger of the two values in y.
+    """True for the positives: the larger of two numbers, the yes of yes and no; see `toprank.labels`.
 
-    Any two values will do: 0/1, -1/1, False/True, two strings. A single value is accepted only where it
-    says by itself which class it is (0, 1, -1, False, True); the caller decides whether one class is enough.
+    Any two values will do: 0/1, -1/1, False/True, two strings; those that do not say by themselves which is
+    positive bring a warning. A single value is accepted only where it says by itself which class it is (0, 1,
+    -1, False, True); the caller decides whether one class is enough.
 
     Examples
     --------
@@ -97,7 +100,8 @@ def _classes_of_objects(array: Array, name: str) -> NDArray[np.bool_]:
         raise ValueError(f"{name} mixes values that cannot be compared; use two values of one type") from None
     if found.size != 2:
         raise ValueError(f"{name} must have two classes, got {found.size} ({_few(found)})")
-    return np.asarray(array == found[1], dtype=np.bool_)
+    top = top_label(found.tolist(), remedy="pass y == {}")
+    return np.asarray(array == found[top], dtype=np.bool_)
 
 
 def _few(values: Array) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import make_scorer
+from sklearn.metrics._scorer import _Scorer
 
+from toprank.labels import told_label, top_label
 from toprank.statistics.base import RankStatistic, Ties
 from toprank.statistics.groups import check_ties
 from toprank.statistics.registry import get
 
 __all__ = ["scorer"]
+
+REMEDY = "make it scorer(..., pos_label={})"
 
 
 @dataclass(frozen=True)
@@ -33,20 +38,42 @@ class _Score:
         scores: ArrayLike,
         sample_weight: ArrayLike | None = None,
         qid: ArrayLike | None = None,
+        pos_label: Any = None,
     ) -> float:
-        return self.statistic(y, scores, ties=self.ties, sample_weight=sample_weight, qid=qid)
+        return self.statistic(
+            y, scores, ties=self.ties, sample_weight=sample_weight, qid=qid, pos_label=pos_label
+        )
 
 
-def scorer(statistic: str | RankStatistic, *, ties: Ties = "worst") -> Callable[..., float]:
+class _LabelScorer(_Scorer):
+    """A scorer that settles which of two labels is the positive one before it asks for scores of that."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        said = self._kwargs.get("pos_label", told_label(estimator))
+        known = np.unique(np.asarray(y_true))
+        if said is None and len(known) == 2 and known.dtype.kind not in "biuf":
+            said = known[top_label(known.tolist(), remedy=REMEDY)]
+        plain = _Scorer(
+            self._score_func, self._sign, {} if said is None else {"pos_label": said}, self._response_method
+        )
+        return float(plain._score(method_caller, estimator, X, y_true, **kwargs))
+
+
+def scorer(
+    statistic: str | RankStatistic, *, ties: Ties = "worst", pos_label: Any = None
+) -> Callable[..., float]:
     """Return a scikit-learn scorer that judges an estimator by a statistic; losses come out negated.
 
-    The scores are the estimator's ``decision_function``, else its ``predict_proba`` for the larger class,
+    The scores are the estimator's ``decision_function``, else its ``predict_proba`` for the positive class,
     else its ``predict``. ``sample_weight`` and ``qid`` reach the statistic through metadata routing.
 
     Parameters
     ----------
     statistic : str or RankStatistic
     ties : {"worst", "mean", "best"}
+    pos_label : label, optional
+        Which of two labels is the positive one; None: the one the estimator was told, else the larger number
+        or the yes of yes and no.
 
     Examples
     --------
@@ -60,8 +87,6 @@ def scorer(statistic: str | RankStatistic, *, ties: Ties = "worst") -> Callable[
     """
     check_ties(ties)
     found = get(statistic)
-    return make_scorer(
-        _Score(found, ties),
-        response_method=("decision_function", "predict_proba", "predict"),
-        greater_is_better=found.greater_is_better,
-    )
+    sign = 1 if found.greater_is_better else -1
+    said = {} if pos_label is None else {"pos_label": pos_label}
+    return _LabelScorer(_Score(found, ties), sign, said, ("decision_function", "predict_proba", "predict"))

@@ -111,9 +111,13 @@ def check_ranking(ranker: BaseRanker) -> None:
 
 
 def check_labels(ranker: BaseRanker) -> None:
-    """The larger label belongs at the top, whatever the two labels are."""
+    """The larger label belongs at the top, whatever the two labels are, unless `pos_label` is the other."""
     X, y = sample()
     plain = seeded(ranker).fit(X, y).rank(X)
+    if "pos_label" in ranker.get_params(deep=False):
+        turned = seeded(ranker).set_params(pos_label="fraud").fit(X, np.array(["legit", "fraud"])[y])
+        assert turned.rank(X).tolist() == plain.tolist(), "pos_label does not put its items on top"
+        assert turned.classes_.tolist() == ["legit", "fraud"], "classes_[1] is not pos_label"
     for labels in (np.array(["no", "yes"])[y], np.where(y == 1, 7.0, -2.0), y.astype(bool)):
         fitted = seeded(ranker).fit(X, labels)
         assert fitted.rank(X).tolist() == plain.tolist(), f"labels {np.unique(labels)} change the order"

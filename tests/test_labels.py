@@ -1,0 +1,215 @@
+"""Which label belongs at the top, the same everywhere: rankers, statistics, scorers, tables."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import toprank
+from toprank.base import clone_for_codes
+from toprank.datasets import InputError
+from toprank.datasets.roles import binary_labels
+from toprank.exact import RankingProblem
+from toprank.labels import UnclearLabelsWarning, plain_top, positives, top_label
+from toprank.linear.graded import GradedRanker
+from toprank.statistics import get, scorer
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+UP = X[:, 0] + 0.5 * RNG.normal(size=80) > 0.4
+FRAUD = np.where(UP, "fraud", "legit")
+
+# lower, upper: what nobody would get wrong, whatever the alphabet says.
+PLAIN = [
+    ("no", "yes"),
+    ("No", "yes"),
+    ("no", "Yes"),
+    ("N", "Y"),
+    ("false", "True"),
+    ("f", "t"),
+    ("NEGATIVE", "positive"),
+    ("neg", "pos"),
+    ("0", "1"),
+    ("-1", "1"),
+    ("-1", "+1"),
+    ("9", "10"),
+    ("-", "+"),
+    ("irrelevant", "relevant"),
+    ("not relevant", "relevant"),
+    (0, 1),
+    (-3.0, 2.0),
+    (False, True),
+]
+
+
+@pytest.mark.parametrize(("lower", "upper"), PLAIN)
+def test_plain_labels_are_read_the_same_everywhere(lower, upper):
+    y = np.where(UP, upper, lower)
+    scores = X[:, 0]
+    wanted = get("auc")(UP, scores)
+    ranker = toprank.RankSVM().fit(X, y)
+    assert ranker.classes_.tolist() == [lower, upper]
+    assert ranker.coef_ @ [1.0, 0.0, 0.0] > 0
+    assert get("auc")(y, scores) == get("auc")(y, scores, pos_label=upper) == wanted
+    assert RankingProblem.from_labels(X, y, "auc").labels.tolist() == UP.tolist()
+    assert binary_labels(pd.Series(y, name="y"))[0].tolist() == UP.tolist()
+    for judged in (ranker, LogisticRegression().fit(X, y)):
+        found = scorer("auc")(judged, X, y)
+        assert found == pytest.approx(get("auc")(UP, X @ judged.coef_.ravel()[:3] * _sign(judged, upper)))
+
+
+def _sign(fitted, upper):
+    return 1.0 if fitted.classes_[1] == upper else -1.0
+
+
+UNCLEAR = [("fraud", "legit"), ("bad", "good"), ("case", "control"), ("a", "b"), ("yes", "maybe")]
+
+
+@pytest.mark.parametrize("labels", UNCLEAR)
+def test_unclear_labels_are_guessed_aloud(labels):
+    lower, upper = sorted(labels)
+    y = np.where(UP, upper, lower)
+    calls = {
+        "pos_label=": lambda: toprank.RankSVM().fit(X, y),
+        "y == ": lambda: get("auc")(y, X[:, 0]),
+        "pass y == ": lambda: RankingProblem.from_labels(X, y, "auc"),
+        "scorer": lambda: scorer("auc")(LogisticRegression().fit(X, y), X, y),
+    }
+    for remedy, call in calls.items():
+        with pytest.warns(UnclearLabelsWarning) as caught:
+            call()
+        text = str(caught[0].message)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert repr(lower) in text
+        assert f"{upper!r} is taken" in text
+        assert remedy in text
+    with pytest.raises(InputError, match=f"{lower!r} and {upper!r}, and nothing says .* --positive {lower}"):
+        binary_labels(pd.Series(y, name="y"))
+
+
+@pytest.mark.parametrize("name", sorted(set(toprank.__all__)))
+def test_every_ranker_takes_pos_label(name):
+    kind = getattr(toprank, name)
+    if not (isinstance(kind, type) and issubclass(kind, toprank.base.BaseRanker)):
+        return
+    ranker = kind(pos_label="fraud")
+    assert ranker.get_params()["pos_label"] == "fraud"
+    assert "pos_label" in kind.__doc__
+    with warnings.catch_warnings():
+        # The toy data leave one class at the top of some, and w = 0 the optimum of others; beside the point.
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("error", UnclearLabelsWarning)
+        fitted = ranker.fit(X, FRAUD)
+        coded = kind().fit(X, UP.astype(int))
+    assert fitted.classes_.tolist() == ["legit", "fraud"]
+    scores = fitted.decision_function(X)
+    assert np.array_equal(fitted.predict(X) == "fraud", scores > 0)
+    assert get("auc")(UP, scores) > 0.8
+    if "random_state" not in ranker.get_params(deep=False):
+        np.testing.assert_array_equal(scores, coded.decision_function(X))
+    assert fitted.score(X, FRAUD) == pytest.approx(coded.score(X, UP.astype(int)), rel=0.05)
+
+
+@pytest.mark.parametrize("y", [FRAUD, FRAUD.astype(object), UP.astype(int), UP])
+def test_a_label_that_is_not_there_is_named(y):
+    known = ", ".join(repr(value) for value in np.unique(y).tolist())
+    for wrong in ("froud", 7, "1"):
+        for call in (
+            lambda wrong=wrong: toprank.RankSVM(pos_label=wrong).fit(X, y),
+            lambda wrong=wrong: get("auc")(y, X[:, 0], pos_label=wrong),
+        ):
+            with pytest.raises(ValueError, match=f"pos_label={wrong!r} is not a label in y.* {known}"):
+                call()
+
+
+def test_the_first_of_two_numbers_can_be_on_top():
+    ranker = toprank.RankSVM(pos_label=0).fit(X, (~UP).astype(int))
+    assert ranker.classes_.tolist() == [1, 0]
+    np.testing.assert_allclose(ranker.coef_, toprank.RankSVM().fit(X, UP).coef_)
+    assert ranker.score(X, (~UP).astype(int)) == get("auc")(UP, X @ ranker.coef_)
+
+
+def test_scikit_learn_agrees_where_it_takes_a_pos_label():
+    ranker = toprank.RankSVM(pos_label="fraud").fit(X, FRAUD)
+    wanted = average_precision_score(UP, X @ ranker.coef_)
+    theirs = make_scorer(average_precision_score, response_method="decision_function", pos_label="fraud")
+    assert theirs(ranker, X, FRAUD) == pytest.approx(wanted)
+    assert scorer("average_precision")(ranker, X, FRAUD) == pytest.approx(wanted)
+    assert scorer("average_precision", pos_label="fraud")(ranker, X, FRAUD) == pytest.approx(wanted)
+    other = average_precision_score(~UP, -(X @ ranker.coef_))
+    assert scorer("average_precision", pos_label="legit")(ranker, X, FRAUD) == pytest.approx(other)
+    # For another estimator, whose second class is the other one.
+    logistic = LogisticRegression().fit(X, FRAUD)
+    assert logistic.classes_.tolist() == ["fraud", "legit"]
+    wanted = roc_auc_score(UP, -logistic.decision_function(X))
+    assert scorer("auc", pos_label="fraud")(logistic, X, FRAUD) == pytest.approx(wanted)
+
+
+def test_told_once_is_enough():
+    """In pipelines, searches and rankers made of others, without a warning."""
+    for ranker in (
+        make_pipeline(StandardScaler(), toprank.RankSVM(pos_label="fraud")),
+        toprank.RankerCV(toprank.RankSVM(pos_label="fraud"), Cs=[1.0], cv=2),
+        toprank.RankThenRerank(toprank.RankSVM(pos_label="fraud"), toprank.DirectRanker(n_restarts=0)),
+        toprank.RankThenRerank(reranker=toprank.DirectRanker(n_restarts=0, pos_label="fraud")),
+        toprank.RankThenRerank(make_pipeline(toprank.RankSVM(pos_label="fraud")), pos_label="fraud"),
+        toprank.PluginRanker(toprank.RankSVM(pos_label="fraud")),
+        toprank.DirectRanker(start=toprank.RankSVM(pos_label="fraud"), n_restarts=0),
+        toprank.PluginRanker(pos_label="fraud"),
+    ):
+        fitted = ranker.fit(X, FRAUD)
+        assert get("auc")(UP, fitted.decision_function(X)) > 0.8
+        assert (cross_val_score(ranker, X, FRAUD, cv=3, scoring=scorer("auc")) > 0.7).all()
+    assert clone_for_codes(LogisticRegression()).get_params() == LogisticRegression().get_params()
+
+
+def test_searches_report_the_right_score():
+    grid = GridSearchCV(toprank.RankSVM(pos_label="fraud"), {"C": [1.0]}, cv=3).fit(X, FRAUD)
+    same = GridSearchCV(toprank.RankSVM(), {"C": [1.0]}, cv=3).fit(X, UP)
+    assert grid.best_score_ > 0.8
+    assert same.best_score_ > 0.8
+
+
+def test_two_stories_are_an_error():
+    ranker = toprank.RankThenRerank(
+        toprank.RankSVM(pos_label="fraud"), toprank.DirectRanker(pos_label="legit", n_restarts=0)
+    )
+    with pytest.raises(ValueError, match="'fraud' here, 'legit' there"):
+        ranker.fit(X, FRAUD)
+
+
+def test_the_problem_of_an_exact_ranker_is_the_one_it_solves():
+    ranker = toprank.ExactRanker("auc", pos_label="fraud", time_limit=5).fit(X[:20], FRAUD[:20])
+    problem = ranker.problem(X[:20], FRAUD[:20])
+    assert problem.labels.tolist() == UP[:20].tolist()
+    assert problem.evaluate(ranker.coef_) == ranker.outcome_.value == ranker.score(X[:20], FRAUD[:20])
+
+
+@pytest.mark.parametrize("kind", [toprank.RankSVM, toprank.RankRLS])
+def test_grades_have_no_positive_label(kind):
+    assert issubclass(kind, GradedRanker)
+    with pytest.raises(ValueError, match="pos_label=2 has no meaning with levels='graded'"):
+        kind(levels="graded", pos_label=2).fit(X, np.arange(80) % 3)
+
+
+def test_small_pieces():
+    assert plain_top(["1", "1.0"]) is None, "equal as numbers: nothing says which is larger"
+    assert plain_top(["nan", "inf"]) is None
+    assert top_label(["b", "a"], "a") == 1
+    assert positives(["x", "y", "x"], "x").tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="pos_label='z' is not a label in y"):
+        positives(["x", "y"], "z")
+
+
+def test_what_numbers_the_labels_itself_says_what_it_found():
+    with pytest.raises(ValueError, match="pos_label='fraud' is not a label in y; the labels are 0, 1"):
+        cross_val_predict(toprank.RankSVM(pos_label="fraud"), X, FRAUD, cv=3, method="decision_function")
+    scores = cross_val_predict(toprank.RankSVM(), X, FRAUD == "fraud", cv=3, method="decision_function")
+    assert get("auc")(UP, scores) > 0.8
