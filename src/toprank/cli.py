@@ -236,7 +236,10 @@ def compare(
     with _bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)
-        report = compare_rankers(source, options, watch=bars)
+        try:
+            report = compare_rankers(source, options, watch=bars)
+        except KeyboardInterrupt as stop:
+            raise _nothing_kept(stop) from None
     if json_output:
         _print_json(comparison_summary(report))
     elif not quiet:
@@ -361,11 +364,10 @@ def _everything(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; what is wrong with the input is one line on standard error."""
-    when = ""
     try:
         code = app(args=arguments, prog_name="toprank", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort) as stop:
-        code, when = INTERRUPTED, f" {stop.__cause__ or stop}".rstrip()
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has had enough; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -380,7 +382,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _complain(str(error))
         raise
     if code == INTERRUPTED:
-        print(f"toprank: interrupted{when}", file=sys.stderr)
+        print("toprank: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 
@@ -390,6 +392,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complain(message: str) -> int:
     print(f"toprank: {' '.join(message.split())}", file=sys.stderr)
     return BAD_INPUT
+
+
+def _nothing_kept(stop: KeyboardInterrupt) -> typer.Exit:
+    """Say what came of the work that Ctrl-C ended, where there is something to say."""
+    if str(stop):
+        print(f"toprank: {stop}", file=sys.stderr)
+    return typer.Exit(INTERRUPTED)
 
 
 def _bars(quiet: bool) -> Bars:

@@ -186,7 +186,7 @@ class _Interrupts:
             self._previous(signum, frame)
 
 
-class keep_best_on_interrupt:  # noqa: N801  # reads as a statement: with keep_best_on_interrupt()
+class keep_best_on_interrupt:  # reads as a statement: with keep_best_on_interrupt()
     """Within this context Ctrl-C ends fits with their best answer so far, and goes no further.
 
     Elsewhere a fit that is interrupted keeps its best answer too, and then raises KeyboardInterrupt, so that
@@ -306,7 +306,8 @@ class Run:
     def stop(self, reason: Status = Status.STOPPED) -> None:
         """Ask the run to stop at its next look."""
         if self._stopped_by is None:
-            self._stopped_by = reason
+            # A callback that says stop may say so because of Ctrl-C.
+            self._stopped_by = Status.INTERRUPTED if self._interrupted else reason
 
     def report(self, progress: Progress, *, force: bool = False) -> bool:
         """Tell the callback, throttled; False means stop now.

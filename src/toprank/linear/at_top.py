@@ -336,6 +336,8 @@ class AccuracyAtTop(BaseRanker):
         return Outcome(value, bound, status, run.seconds, self.n_iter_, tuple(notes))
 
     def _scores(self, X: Matrix) -> Floats:
+        if self.kernel is None:
+            return np.asarray(X @ self.coef_)
         return self._space.scores(self, X)
 
     def squared_norms(self, X: ArrayLike) -> Floats:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import toprank
+from toprank.base import BaseRanker
 from toprank.datasets import InputError, Roles, encoder_from_dict
-from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain
+from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain, same_scores
 from toprank.model.ranking import RankingModel
 from toprank.output import write_whole
 
@@ -179,8 +180,15 @@ def _pretty(value: Any, indent: str = "") -> str:
 def _to_skops(model: RankingModel) -> bytes:
     """Everything plain as JSON text; only what is not (trees, say) is left to skops."""
     parts: list[Any] = []
-    fields = _describe(model, parts)
-    content: bytes = _skops().dumps({"model": json.dumps(fields), "parts": parts})
+    io, fields = _skops(), _describe(model, parts)
+    try:
+        content: bytes = io.dumps({"model": json.dumps(fields), "parts": parts})
+        again = io.loads(content, trusted=io.get_untrusted_types(data=content))
+        complete = same_scores(model.ranker, fields["ranker"], again["parts"])
+    except Exception as error:  # skops knows no class of errors for what it cannot write
+        raise InputError(f"--model: {type(model.ranker).__name__} cannot be written: {error}.") from None
+    if not complete:
+        raise InputError(f"--model: skops cannot write all of {type(model.ranker).__name__}.")
     return content
 
 
@@ -190,7 +198,7 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
         asked = io.get_untrusted_types(data=content)
     except (zipfile.BadZipFile, ValueError, KeyError):
         raise InputError("it is not a skops file, or was cut short.") from None
-    refused = sorted(set(asked) - set(trusted))
+    refused = sorted(set(asked) - set(trusted) - own_types())
     if refused:
         raise InputError(
             f"it holds the type {refused[0]}, which is only loaded when you say so"
@@ -200,6 +208,19 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
     if not isinstance(fields, dict) or set(fields) != {"model", "parts"}:
         raise InputError("it is not a toprank model.")
     return _rebuild(json.loads(fields["model"]), fields["parts"])
+
+
+def own_types() -> set[str]:
+    """Our own types as skops names them: building one sets attributes and nothing else."""
+    from toprank.control import Outcome
+    from toprank.convex.kernel_map import KernelMap
+    from toprank.convex.pins import PinTable
+    from toprank.linear.at_top_space import Features, Kernel
+
+    public = (getattr(toprank, name) for name in toprank.__all__)
+    rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
+    kept = (*rankers, Outcome, KernelMap, PinTable, Features, Kernel)
+    return {f"{one.__module__}.{one.__qualname__}" for one in kept}
 
 
 def _skops() -> Any:

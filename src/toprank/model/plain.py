@@ -1,7 +1,8 @@
 """Fitted linear estimators as plain values (numbers, text, lists, dictionaries) and back.
 
-Only the classes listed here can be written or built, and building one sets attributes and nothing else: a
-file cannot name code to run. Numbers survive exactly, so scores do too.
+Only the classes listed here and our public rankers can be written or built, and building one sets attributes
+and nothing else: a file cannot name code to run. Numbers survive exactly, so scores do too: a ranker is
+written only when the one built from the text scores the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -9,17 +10,25 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from toprank.base import BaseRanker, ranking_scores
 from toprank.control import Outcome, Status
 from toprank.exact.certificate import Certificate
+from toprank.statistics import LinearRankStatistic
 
-__all__ = ["NotPlainError", "estimator_from_plain", "estimator_to_plain"]
+__all__ = ["NotPlainError", "estimator_from_plain", "estimator_to_plain", "same_scores"]
 
-# Class name: (module, learned attributes that make it score again).
+# Class name: (module, learned attributes that make it score again). Of our own rankers: a linear score and
+# the cuts of its grades, or the estimator it was learned with, and what was shown about them.
+_RANKER = (
+    *("classes_", "coef_", "intercept_", "n_features_in_", "cuts_"),
+    *("estimator_", "ranker_", "C_", "outcome_", "certificate_"),
+)
 _LINEAR = ("classes_", "coef_", "intercept_", "n_features_in_")
 _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "LogisticRegression": ("sklearn.linear_model", _LINEAR),
@@ -40,7 +49,7 @@ _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
 
 # Parameters of the session that fitted, not of the model; time limits and start points differ between runs
 # that give the same answer, and the same answer should give the same file.
-_SESSION = {"callback", "start", "time_limit", "verbose"}
+_SESSION = {"callback", "checkpoint", "n_jobs", "start", "time_limit", "verbose"}
 
 
 class NotPlainError(ValueError):
@@ -67,27 +76,70 @@ def estimator_to_plain(estimator: Any, parts: list[Any] | None = None) -> dict[s
     >>> bool((estimator_from_plain(plain).coef_ == fitted.coef_).all())
     True
     """
-    name = type(estimator).__name__
+    known = 0 if parts is None else len(parts)
     try:
-        known_class, learned = _lookup(name)
-        if type(estimator) is not known_class:
-            raise NotPlainError(f"{name} is not the class of that name this version can write")
+        return _described(estimator, parts)
     except NotPlainError:
         if parts is None:
             raise
-        parts.append(estimator)
-        return {"part": len(parts) - 1}
+        parts[known:] = [estimator]
+        return {"part": known}
+
+
+def _described(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
+    name = type(estimator).__name__
+    known_class, learned = _lookup(name)
+    if type(estimator) is not known_class:
+        raise NotPlainError(f"{name} is not the class of that name this version can write")
     if name == "Pipeline":
         steps = [[key, estimator_to_plain(step, parts)] for key, step in estimator.steps]
         return {"class": name, "steps": steps}
-    defaults = known_class().get_params(deep=False)
-    parameters = {
-        key: _plain(value, parts)
-        for key, value in estimator.get_params(deep=False).items()
-        if key not in _SESSION and not _same(value, defaults[key])
-    }
     attributes = {key: _plain(getattr(estimator, key), parts) for key in learned if hasattr(estimator, key)}
-    return {"class": name, "parameters": parameters, "learned": attributes}
+    fields = {"class": name, "parameters": _parameters(estimator, parts), "learned": attributes}
+    if hasattr(estimator, "classes_") and not same_scores(estimator, fields, parts or ()):
+        raise NotPlainError(f"{_call(estimator)} is not a linear model that can be written as text")
+    return fields
+
+
+def same_scores(estimator: Any, fields: Mapping[str, Any], parts: Sequence[Any]) -> bool:
+    """Whether the estimator built from a description scores as the described one, bit for bit.
+
+    On a few made-up rows: whatever a score consists of that the description lacks shows on any.
+    """
+    rows = np.random.default_rng(0).normal(size=(7, estimator.n_features_in_))
+    # That the rows lack names, or overflow, is of no interest here.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            again = estimator_from_plain(json.loads(json.dumps(fields)), parts)
+            ours, theirs = ranking_scores(again, rows), ranking_scores(estimator, rows)
+        except (AttributeError, NotPlainError, TypeError, ValueError):
+            return False
+    return np.array_equal(ours, theirs, equal_nan=True)
+
+
+def _parameters(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
+    """Those that are not what they are by default, but for those of the session."""
+    defaults = type(estimator)().get_params(deep=False)
+    found = {}
+    for key, value in estimator.get_params(deep=False).items():
+        if key in _SESSION or _same(value, defaults[key]) or _is_generator(value):
+            continue
+        try:
+            found[key] = _plain(value, parts)
+        except NotPlainError as error:
+            raise NotPlainError(f"{type(estimator).__name__} has a {key} that is no text: {error}") from None
+    return found
+
+
+def _is_generator(value: Any) -> bool:
+    """Random numbers are used up by the fit; a seed, being a number, is kept."""
+    return isinstance(value, (np.random.Generator, np.random.RandomState))
+
+
+def _call(estimator: Any) -> str:
+    """An estimator with what makes it another than the usual one, in one line."""
+    return " ".join(repr(estimator).split())
 
 
 def estimator_from_plain(fields: Mapping[str, Any], parts: Sequence[Any] = ()) -> Any:
@@ -117,11 +169,10 @@ def _lookup(name: str) -> tuple[Any, tuple[str, ...]]:
         module, learned = _KNOWN[name]
         return getattr(importlib.import_module(module), name), learned
     import toprank
-    from toprank.base import LinearRanker
 
     found = getattr(toprank, name) if name in toprank.__all__ else None
-    if isinstance(found, type) and issubclass(found, LinearRanker):
-        return found, (*_LINEAR, "outcome_", "certificate_")
+    if isinstance(found, type) and issubclass(found, BaseRanker):
+        return found, _RANKER
     raise NotPlainError(f"{name} is not a linear model that can be written as text")
 
 
@@ -148,6 +199,8 @@ def _plain(value: Any, parts: list[Any] | None) -> Any:
         return {"float": str(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, LinearRankStatistic):
+        return str(value)
     if isinstance(value, Outcome):
         return {"outcome": _plain_outcome(value)}
     if isinstance(value, Certificate):

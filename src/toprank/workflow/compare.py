@@ -167,7 +167,9 @@ def _all_splits(
                 results[name].append(result)
     except KeyboardInterrupt:
         finished = max(len(row) for row in results.values())
-        said_last = f"Interrupted: the figures are of the {finished} of {options.splits} splits finished by then."
+        said_last = (
+            f"Interrupted: the figures are of the {finished} of {options.splits} splits finished by then."
+        )
         return results, [*remarks, said_last], True
     return results, remarks, False
 
@@ -213,7 +215,7 @@ def _figures(results: Mapping[str, list[_Result]], statistic: LinearRankStatisti
     """Best on test first; a ranker that refused a split has no matched pairs and no place in the table."""
     finished = max(len(row) for row in results.values())
     if finished < 2:
-        raise KeyboardInterrupt("before two splits were finished: there is nothing to compare yet")
+        raise KeyboardInterrupt("fewer than two splits were finished, so there is nothing to compare yet")
     complete = {name: row for name, row in results.items() if len(row) == finished}
     if BASELINE not in complete:
         raise InputError(
