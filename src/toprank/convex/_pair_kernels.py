@@ -29,7 +29,6 @@ def inverse_windows(first, last, walk_start, other_start, other_first, other_las
 @njit(cache=True, nogil=True)
 def window_sums(
     X,
-    center,
     weight,
     walk,
     walk_start,
@@ -43,7 +42,7 @@ def window_sums(
     rows,
     sums,
 ):
-    """Fill `sums` with the weighted sums of centred rows over the next walkers' windows; returns how many.
+    """Fill `sums` with the weighted sums of rows over the next walkers' windows; returns how many.
 
     `state` (block, walker, start, stop) and `running` carry the walk from one call to the next; walkers
     with an empty window are left out. `rows` gets the walkers' item numbers.
@@ -72,12 +71,12 @@ def window_sums(
             row = other[begin + k]
             b = 1.0 if unit else weight[row]
             for feature in range(n_features):
-                running[feature] -= b * (X[row, feature] - center[feature])
+                running[feature] -= b * X[row, feature]
         for k in range(stop, new_stop):
             row = other[begin + k]
             b = 1.0 if unit else weight[row]
             for feature in range(n_features):
-                running[feature] += b * (X[row, feature] - center[feature])
+                running[feature] += b * X[row, feature]
         start = new_start
         stop = new_stop
         scale = block_weight[block] * (1.0 if unit else weight[item])

@@ -2,7 +2,9 @@
 
 With the Gram matrix K = Z Z^T, a linear method on the rows of Z is the kernel method: 1/2 |w|^2 is half the
 squared norm of f in the kernel's space, and f(x) = sum_k beta_k K(x_k, x) with beta = Z (Z^T Z)^-1 w. For
-many rows, Nystroem's landmarks or random Fourier features stand in for Z.
+many rows, Nystroem's landmarks or random Fourier features stand in for Z. The methods compare rows with each
+other, so K is centred: what all rows have in common changes nothing and costs digits. For kernels of
+differences, and the linear one, the rows themselves are taken relative to their mean.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from toprank.control import Seed, legacy_seed, warn_user
-from toprank.convex.design import dense
+from toprank.convex.design import Origin, dense
 
-__all__ = ["EXACT_LIMIT", "KernelMap"]
+__all__ = ["EXACT_LIMIT", "SHIFTABLE", "KernelMap"]
 
 Floats = NDArray[np.float64]
 EXACT_LIMIT = 10_000
+SHIFTABLE = ("linear", "rbf", "laplacian")
+"""Kernels with which rankers do not notice a shift of all rows."""
 
 
 class KernelMap:
@@ -45,8 +49,8 @@ class KernelMap:
     >>> kernel = KernelMap("rbf", {"gamma": 1.0})
     >>> Z = kernel.fit(X)
     >>> (Z @ Z.T).round(3)
-    array([[1.   , 0.368],
-           [0.368, 1.   ]])
+    array([[ 0.316, -0.316],
+           [-0.316,  0.316]])
     """
 
     def __init__(
@@ -66,6 +70,8 @@ class KernelMap:
 
     def fit(self, X: Any) -> Floats:
         """The features of the training rows, one row each."""
+        self._origin = Origin(X) if self.kernel in SHIFTABLE else None
+        X = self._near(X)
         if self.approximation is not None:
             self._sampler = self._make_sampler(X.shape[0])
             return np.asarray(dense(self._sampler.fit_transform(X)), dtype=np.float64)
@@ -73,6 +79,8 @@ class KernelMap:
         # A copy: kernels of a matrix with itself are rounded differently from those with an equal one.
         self._rows = None if self.kernel == "precomputed" else X.copy()
         gram = self._gram(X)
+        gram = gram - gram.mean(axis=0)
+        gram -= gram.mean(axis=1)[:, np.newaxis]
         values, vectors = eigh((gram + gram.T) / 2.0)
         largest = max(float(values[-1]), 0.0)
         if values[0] < -1e-6 * largest:
@@ -94,12 +102,17 @@ class KernelMap:
             return coef
         beta = np.asarray(self._dual_basis @ coef)
         del self._dual_basis
-        return beta
+        return beta - beta.mean()
 
     def scores(self, X: Any, finished: Floats) -> Floats:
         """Scores f of new rows (for a precomputed kernel, of their kernel values with the training rows)."""
+        X = self._near(X)
         rows = self._gram(X) if self.approximation is None else self._sampler.transform(X)
         return np.asarray(rows @ finished, dtype=np.float64)
+
+    def _near(self, X: Any) -> Any:
+        """Rows relative to where the training rows lie, for kernels that allow it."""
+        return X if self._origin is None else self._origin.shifted(X)
 
     def _gram(self, X: Any) -> Floats:
         from sklearn.metrics.pairwise import pairwise_kernels

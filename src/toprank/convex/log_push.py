@@ -42,8 +42,7 @@ class LogPush:
         return matrix
 
     def _means(self, side: Any, share: Floats) -> Floats:
-        """The mean row of each query, weighted by share and centred as the Gram matrix is."""
+        """The mean row of each query, weighted by share."""
         shape = (self.items.n_queries, self.design.n_rows)
         averaging = sp.csr_array((share, (side.query, side.item)), shape=shape)
-        means = averaging @ self.design.X
-        return dense(means) - self.design.center
+        return dense(averaging @ self.design.X)

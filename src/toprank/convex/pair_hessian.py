@@ -57,15 +57,15 @@ def _shorter_side(point: PairPoint) -> tuple[Any, ...]:
 def _dense_mixed(design: Design, walk: tuple[Any, ...]) -> Floats:
     from toprank.convex import _pair_kernels
 
-    X, center = design.X, design.center
+    X = design.X
     kernel: Any = _pair_kernels.window_sums
     mixed = np.zeros((design.n_features, design.n_features))
     state, running = _pair_kernels.empty_state(), np.zeros(design.n_features)
     rows, sums = np.empty(CHUNK, dtype=np.int64), np.empty((CHUNK, design.n_features))
     filled = CHUNK
     while filled == CHUNK:
-        filled = kernel(X, center, *walk, state, running, rows, sums)
-        mixed += (X[rows[:filled]] - center).T @ sums[:filled]
+        filled = kernel(X, *walk, state, running, rows, sums)
+        mixed += X[rows[:filled]].T @ sums[:filled]
     return mixed
 
 

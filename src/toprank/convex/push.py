@@ -188,15 +188,14 @@ class _Rounds:
         """Score all rows with the coefficients of a restricted problem and bound the optimum."""
         problem, y, n_pos = self.problem, solution.y, len(part.free)
         point = problem.at(coef)
-        shift = float(problem.design.center @ coef)
-        level = solution.level + float(part.center @ coef) + shift
+        level = solution.level + float(part.center @ coef)
         dual = self.positives.dual(part.free, y[:n_pos], point.positive_scores, level)
         pull = coef
         if part.curvature > 0.0:
             shares[free] = -y[n_pos:] / max(solution.mass, TINY)
             pull = problem.combine(dual, -dual.sum() * shares / shares.sum())
         bound = _dual_value(problem, dual, float(pull @ pull))
-        return _Answer(point, bound, solution.cutoff + shift, solution.mass, y)
+        return _Answer(point, bound, solution.cutoff, solution.mass, y)
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ class LogisticPositives:
         metric, product = self._metric(center, total)
         nothing = np.zeros(len(problem.negatives))
         pull = problem.combine(self._slopes, nothing) - slope_sum * center + product
-        level = point.threshold - float((center + problem.design.center) @ point.coef)
+        level = point.threshold - float(center @ point.coef)
         nobody = np.zeros(0, dtype=np.intp)
         self._part = PositivePart(
             metric, pull, center, slope_sum - total * level, total, slope_sum, nobody, np.zeros(0)

@@ -2,8 +2,7 @@
 
     min over w   1/2 |w|^2 + sum over positives i of  c_i loss(t - w.x_i),     t = threshold of the w.x_j
 
-with the thresholds and losses of `toprank.losses.at_top`. Only differences of rows matter, so dense rows are
-taken relative to their mean.
+with the thresholds and losses of `toprank.losses.at_top`.
 """
 
 from __future__ import annotations
@@ -66,16 +65,15 @@ class PushProblem:
         return cls(Design(X), positives, negatives, costs, weight[negatives], caps, surrogate)
 
     def rows(self, numbers: Rows) -> Any:
-        """Some rows, relative to the mean when dense."""
-        rows = self.design.X[numbers]
-        return rows if self.design.sparse else rows - self.design.center
+        """Some rows."""
+        return self.design.X[numbers]
 
     def combine(self, on_positives: Floats, on_negatives: Floats) -> Floats:
-        """The sum of the rows, each times its number, relative to the mean when dense."""
+        """The sum of the rows, each times its number."""
         numbers = np.zeros(self.design.n_rows)
         numbers[self.positives] = on_positives
         numbers[self.negatives] = on_negatives
-        return self.design.combine(numbers) - numbers.sum() * self.design.center
+        return self.design.combine(numbers)
 
     def at(self, coef: Floats) -> PushPoint:
         """The point with these coefficients."""

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from toprank.convex.design import Design, dense
+from toprank.convex.design import Design, centered, dense
 from toprank.losses.pairwise_squares import PairwiseSquares, SquaresPoint
 
 __all__ = ["LeavePairOut", "RankLeastSquares", "centered_rows"]
@@ -45,7 +45,7 @@ class RankLeastSquares:
         sums = query_sums(self.design.X, self.squares.query, weight)
         share = np.bincount(self.squares.query, weights=weight)
         root = np.sqrt(share)[:, np.newaxis]
-        means = np.divide(sums, root, out=np.zeros_like(sums), where=root > 0) - root * self.design.center
+        means = np.divide(sums, root, out=np.zeros_like(sums), where=root > 0)
         matrix -= means.T @ means
         return matrix
 
@@ -59,9 +59,7 @@ def query_sums(X: Any, query: Ints, weight: Floats) -> Floats:
 
 def centered_rows(X: Any, query: Ints) -> Floats:
     """Dense rows minus the mean row of their query."""
-    sums = query_sums(X, query, np.ones(len(query)))
-    means = sums / np.bincount(query)[:, np.newaxis]
-    return np.asarray(dense(X) - means[query])
+    return centered(dense(X), query)
 
 
 class LeavePairOut:

@@ -219,7 +219,7 @@ class _L1Descent:
         columns = np.union1d(used, worst[wrong[worst] > 0])
         if not np.array_equal(columns, self._columns):
             self._columns = columns
-            self._narrow = Design(design.X[:, columns])
+            self._narrow = design.columns(columns)
 
     def _model_minimum(self, matrix: Floats, force: Floats, coef: Floats, penalty: Floats) -> Floats:
         from toprank.convex import _pair_kernels

@@ -115,7 +115,7 @@ class GreedyRankRLS(GradedRanker):
         found = greedy_selection(X, data.grade, data.qid, run, C=C, n_features=wanted)
         self.selected_, self.errors_ = found.features, found.errors
         squares = PairwiseSquares.from_labels(data.grade, qid=data.qid)
-        problem = RankLeastSquares(Design(X[:, found.features]), squares, C)
+        problem = RankLeastSquares(Design(X[:, found.features], squares.query), squares, C)
         fitted, outcome = minimise(problem, np.zeros(len(found.features)), Run(), tol=1e-10, max_iter=100)
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[found.features] = fitted.coef

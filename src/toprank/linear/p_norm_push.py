@@ -155,10 +155,9 @@ class PNormPush(PushBooster):
         stratum = data.y.astype(np.int64) if data.qid is None else 2 * data.qid + data.y
         merged = merge_rows(X, stratum, data.sample_weight)
         rows = merged.rows
-        items = PushItems.from_labels(
-            data.y[rows], qid=None if data.qid is None else data.qid[rows], sample_weight=merged.weight
-        )
-        problem = LogPush(Design(X[rows]), items, C, p)
+        qid = None if data.qid is None else data.qid[rows]
+        items = PushItems.from_labels(data.y[rows], qid=qid, sample_weight=merged.weight)
+        problem = LogPush(Design(X[rows], qid), items, C, p)
         start = np.zeros(X.shape[1])
         if self.warm_start and getattr(self, "coef_", start).shape == start.shape:
             start = getattr(self, "coef_", start)

@@ -242,7 +242,7 @@ class RankSVM(GradedRanker):
         pairs = Pairs.from_labels(
             data.grade[rows], qid=qid, sample_weight=merged.weight, weighting=self._weighting(data)
         )
-        return PairLoss(Design(X[rows]), pairs, float(self.C), self.loss)
+        return PairLoss(Design(X[rows], qid), pairs, float(self.C), self.loss)
 
     def _weighting(self, data: GradedData) -> str | Mapping[tuple[Any, Any], float]:
         if isinstance(self.weighting, Mapping):
