@@ -1,10 +1,10 @@
 """Infinite Push by gradient projection in the dual, one variable a pair: the reference for the fast solver.
 
-Agarwal (2011), Figure 2: alpha starts at C / (1000 m n), takes steps of length ``step / sqrt(t)`` down the
-dual objective Q (3.9) and is projected on its constraints; the answer is the iterate with the smallest Q. Her
-projection on the l_{1,inf} ball is followed by setting negative entries to zero; here both constraints are
-projected on together, which is the Euclidean projection her analysis asks for. Time and memory grow with the
-number of pairs.
+Agarwal (2011), Figure 2: alpha starts at C / (1000 m n), takes steps down the dual objective Q (3.9) and is
+projected on its constraints; the answer is the iterate with the smallest Q. Her projection on the l_{1,inf}
+ball is followed by setting negative entries to zero; here both constraints are projected on together, which is
+the Euclidean projection her analysis asks for. Positives that count differently have variables in units of
+what they count. Time and memory grow with the number of pairs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Progress, Run, Status, relative_gap
+from toprank.convex.projected_gradient import DualPoint, projected_gradient
 from toprank.convex.projections import project_l1_inf
 from toprank.convex.push import PushSolution
-from toprank.convex.push_problem import PushProblem
+from toprank.convex.push_problem import PushPoint, PushProblem
 
 __all__ = ["LARGEST", "gradient_projection"]
 
@@ -34,37 +35,72 @@ def gradient_projection(
     Parameters
     ----------
     problem : PushProblem
-        With the hinge, the highest negative as threshold and equal costs.
+        With the hinge and the highest negative as threshold.
     step : float or None
-        Agarwal's eta_0; None for the inverse of the largest curvature of Q.
+        Agarwal's eta_0; None for accelerated steps of a safe length.
     tol : float
         Relative gap between value and bound to stop at.
     run : Run
     max_iter : int
         Agarwal's t_max.
     """
-    n_pos, n_neg = len(problem.positives), len(problem.negatives)
     _check(problem)
-    radius = float(problem.costs[0])
-    alpha = np.full((n_pos, n_neg), radius / (1000.0 * n_neg))
-    length = 1.0 / _largest_curvature(problem, run) if step is None else step
-    best, bound = problem.zero(), -math.inf
-    status, done = Status.ITERATION_LIMIT, 0
-    for done in range(max_iter + 1):
-        point = problem.at(problem.combine(alpha.sum(axis=1), -alpha.sum(axis=0)))
-        dual = float(alpha.sum() - 0.5 * point.coef @ point.coef)
-        if dual > bound:
-            best, bound = point, dual
-        if relative_gap(best.value, bound) <= tol:
-            status = Status.OPTIMAL
-            break
-        if not run.report(Progress(best.value, bound, iterations=done, phase="gradient projection")):
-            status = run.stopped_by or Status.STOPPED
-            break
-        margins = np.subtract.outer(point.positive_scores, point.negative_scores)
-        alpha -= length / math.sqrt(done + 1.0) * (margins - 1.0)
-        alpha = project_l1_inf(alpha, radius)
-    return PushSolution(best, bound, status, done)
+    search = _Search(problem, tol, run)
+    n_pos, n_neg = len(problem.positives), len(problem.negatives)
+    status, done = projected_gradient(
+        np.full((n_pos, n_neg), search.radius / (1000.0 * n_neg)),
+        look=search.look,
+        margins=search.margins,
+        target=search.unit,
+        project=lambda matrix: project_l1_inf(matrix, search.radius),
+        record=search.record,
+        step=step,
+        max_iter=max_iter,
+        rng=run.rng,
+    )
+    assert search.best is not None
+    return PushSolution(search.best, search.bound, status, done)
+
+
+class _Search:
+    """The dual as `projected_gradient` wants it, with the best point and the bound.
+
+    Attributes
+    ----------
+    radius : float
+        The mean cost of the positives.
+    unit : array of shape (n_pos, 1)
+        Each positive's cost over that: what a dual variable of its pairs stands for.
+    """
+
+    def __init__(self, problem: PushProblem, tol: float, run: Run) -> None:
+        self._problem, self._tol, self._run = problem, tol, run
+        self.radius = float(problem.costs.mean())
+        self.unit = (problem.costs / self.radius)[:, np.newaxis]
+        self.best: PushPoint | None = None
+        self.bound = -math.inf
+
+    def look(self, alpha: Floats) -> DualPoint:
+        by_pair = self.unit * alpha
+        coef = self._problem.combine(by_pair.sum(axis=1), -by_pair.sum(axis=0))
+        return DualPoint(alpha, coef, self._problem.design.scores(coef))
+
+    def margins(self, scores: Floats) -> Floats:
+        problem = self._problem
+        return self.unit * np.subtract.outer(scores[problem.positives], scores[problem.negatives])
+
+    def record(self, point: DualPoint, done: int) -> Status | None:
+        problem = self._problem
+        dual = float((self.unit * point.alpha).sum() - 0.5 * point.coef @ point.coef)
+        if dual > self.bound or self.best is None:
+            scores = point.scores
+            self.best = PushPoint(problem, point.coef, scores[problem.positives], scores[problem.negatives])
+            self.bound = dual
+        value = self.best.value
+        if relative_gap(value, self.bound) <= self._tol:
+            return Status.OPTIMAL
+        progress = Progress(value, self.bound, iterations=done, phase="gradient projection")
+        return None if self._run.report(progress) else self._run.stopped_by or Status.STOPPED
 
 
 def _check(problem: PushProblem) -> None:
@@ -74,23 +110,3 @@ def _check(problem: PushProblem) -> None:
             f"solver='gradient_projection' keeps a variable for each of {n_pairs} pairs;"
             " use solver='column_generation'."
         )
-    if np.ptp(problem.costs) > 1e-12 * problem.costs[0]:
-        raise ValueError(
-            "solver='gradient_projection' knows no sample_weight; use solver='column_generation'."
-        )
-
-
-def _largest_curvature(problem: PushProblem, run: Run) -> float:
-    """The largest eigenvalue of sum over pairs of (x_i - x_j)(x_i - x_j)^T, by power iteration."""
-    n_pos, n_neg = len(problem.positives), len(problem.negatives)
-    direction = run.rng.standard_normal(problem.design.n_features)
-    size = 0.0
-    for _ in range(50):
-        norm = float(np.linalg.norm(direction))
-        if norm == 0.0:
-            break
-        point = problem.at(direction / norm)
-        up, down = point.positive_scores, point.negative_scores
-        direction = problem.combine(n_neg * up - down.sum(), n_pos * down - up.sum())
-        size = float(np.linalg.norm(direction))
-    return max(size, 1e-300)

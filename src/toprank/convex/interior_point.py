@@ -93,11 +93,12 @@ def solve_restricted(problem: Restricted, *, tol: float, run: Run) -> Restricted
     steps = 0
     while steps < MAX_STEPS and not point.converged(tol) and not run.should_stop():
         try:
-            length = point.advance()
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                length = point.advance()
         except LinAlgError:
             break
         steps += 1
-        if length < SMALLEST_STEP:
+        if not length >= SMALLEST_STEP:
             break
     return RestrictedSolution(point.y, point.mass, point.cutoff, point.level, point.gap, steps)
 
@@ -208,8 +209,10 @@ class _Point:
         free = self.problem.system.solve(self._right(target)[:, np.newaxis])[:, 0]
         step = self._direction(target, error, free)
         length = min(1.0, TO_BOUNDARY * self._longest(step))
-        self._move(step, length)
-        return length
+        if length > 0.0 and np.isfinite(step.y).all():  # else rounding has spoilt the direction
+            self._move(step, length)
+            return length
+        return 0.0
 
     def _right(self, target: Floats) -> Floats:
         """The right-hand side that dual * slack = current + target leaves in the rows."""

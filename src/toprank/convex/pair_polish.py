@@ -21,7 +21,7 @@ from toprank.control import Run
 from toprank.convex.design import Design
 from toprank.convex.row_systems import Identity, UndecidedRows, row_system
 from toprank.losses.pairs import Pairs
-from toprank.losses.pairwise import PairPoint, pairwise_loss
+from toprank.losses.pairwise import PairPoint, pairs_beyond, pairwise_loss
 
 __all__ = ["PAIR_LIMIT", "FixedPairs", "box_program", "fixed_pairs", "polish"]
 
@@ -62,11 +62,8 @@ def fixed_pairs(
     weighed = weight > 0
     uppers, lowers, costs = uppers[weighed], lowers[weighed], C * weight[weighed]
     differences = design.X[uppers] - design.X[lowers]
-    # What the smoothed derivatives of these pairs put into the totals comes out again.
-    half_width = 0.5 / point.slope
-    smoothed = costs * (0.5 + 0.5 * (1.0 - scores[uppers] + scores[lowers]) / half_width)
-    force = -C * design.combine(point.gradient) - differences.T @ smoothed
-    return FixedPairs(differences, costs, force, float(C * point.derivative_sum - smoothed.sum()))
+    above = pairs_beyond(pairs, scores, 0.5 / point.slope)
+    return FixedPairs(differences, costs, -C * design.combine(above.gradient), C * above.derivative_sum)
 
 
 def polish(
@@ -113,11 +110,13 @@ def box_program(rows: Any, costs: Floats, force: Floats, run: Run) -> Floats:
     system = row_system(UndecidedRows(rows), Identity())
     base = np.asarray(rows @ force) - 1.0
     point = _BoxPoint.start(base, costs, system)
-    goal = 1e-15 * float(costs.sum()) * (1.0 + float(np.abs(base).max(initial=0.0)))
+    accuracy = 1e-15 * (1.0 + float(np.abs(base).max(initial=0.0)))
     for _ in range(MAX_STEPS):
-        if point.gap <= max(goal, 1e-16) or run.should_stop():
+        # Relative to alpha: with large features it is small beside its upper end.
+        if point.gap <= accuracy * float(point.alpha.sum()) or run.should_stop():
             break
-        following = point.step()
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            following = point.step()
         if following is None:
             break
         point = following

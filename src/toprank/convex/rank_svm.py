@@ -163,7 +163,7 @@ class _HingeDescent:
         if now.value < self.value:
             self.value, self.best = now.value, now.coef
         force = now.gradient - now.coef
-        bound = self.problem.C * now.point.derivative_sum - 0.5 * float(force @ force)
+        bound = self.problem.C * (now.point.derivative_sum - now.point.rounding) - 0.5 * float(force @ force)
         self.bound = max(self.bound, bound)
         newton = 0.5 * float(now.gradient @ now.gradient)
         return newton, max(now.value - bound - newton, 0.0)

@@ -313,12 +313,14 @@ class AccuracyAtTop(BaseRanker):
         return self._outcome(items, answer.value, np.nan, run.stopped_by or ended, run)
 
     def _set_threshold(self, items: Items, scores: Floats) -> None:
-        self.quantile_ = quantile(scores, items.mass, items.top)
+        offset = self._space.offset
+        level = quantile(scores, items.mass, items.top)
         # Rounding parts equal scores, differently in `predict`: what is as good as equal stays together.
-        lower = scores[scores < self.quantile_ - ROUNDING * np.abs(scores).max()]
-        following = float(lower.max()) if len(lower) else self.quantile_ - 1.0
-        middle = following + (self.quantile_ - following) / 2
-        self.threshold_ = middle if middle < self.quantile_ else following
+        lower = scores[scores < level - ROUNDING * np.abs(scores + offset).max()]
+        following = float(lower.max()) if len(lower) else level - 1.0
+        middle = following + (level - following) / 2
+        self.quantile_ = level + offset
+        self.threshold_ = (middle if middle < level else following) + offset
 
     def _outcome(self, items: Items, value: float, bound: float, status: Status, run: Run) -> Outcome:
         notes = []

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Run
+from toprank.convex.design import Origin
+from toprank.convex.kernel_map import SHIFTABLE
 from toprank.convex.pins import Items
 from toprank.linear.at_top_items import Prices, dense_rows, items_of_gram, items_of_points
 
@@ -20,9 +22,14 @@ NEGLIGIBLE = 1e-10
 
 
 class Space(Protocol):
-    """Makes items from rows, learned attributes from an answer, and scores from those."""
+    """Makes items from rows, learned attributes from an answer, and scores from those.
+
+    Items lie relative to their mean, so that their scores keep their digits: `offset` is what those lack, once
+    an answer is kept.
+    """
 
     train: Floats
+    offset: float
 
     def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
         """The items that these training rows stand for; with points where `local` is set."""
@@ -51,8 +58,11 @@ def space_of(ranker: Any, X: Any, run: Run) -> Space:
     if kernel is None or (isinstance(kernel, str) and kernel == "linear"):
         return Features(dense_rows(X))
     parameters = {"gamma": ranker.gamma, "degree": ranker.degree, "coef0": ranker.coef0}
+    origin = Origin(X) if kernel in SHIFTABLE else None
+    if origin is not None:
+        X = origin.shifted(X)
     if ranker.nystroem is None:
-        return Kernel(dense_rows(X), kernel, parameters)
+        return Kernel(dense_rows(X), kernel, parameters, origin)
     from sklearn.kernel_approximation import Nystroem
 
     options = {} if callable(kernel) else parameters
@@ -62,7 +72,7 @@ def space_of(ranker: Any, X: Any, run: Run) -> Space:
         random_state=int(run.rng.integers(2**31)),
         **options,
     )
-    return Features(np.ascontiguousarray(map_.fit_transform(X)), map_)
+    return Features(np.ascontiguousarray(map_.fit_transform(X)), map_, origin)
 
 
 @dataclass
@@ -71,6 +81,8 @@ class Features:
 
     train: Floats
     map_: Any = None
+    origin: Origin | None = None
+    offset: float = 0.0
 
     def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
         points = self.train[rows]
@@ -87,20 +99,21 @@ class Features:
     def keep(self, ranker: Any, items: Items, weights: Floats) -> tuple[Floats, float]:
         assert items.points is not None
         ranker.coef_ = weights @ items.points
-        scores = items.points @ ranker.coef_ + self._center @ ranker.coef_
-        return scores, float(ranker.coef_ @ ranker.coef_)
+        self.offset = float(self._center @ ranker.coef_)
+        return items.points @ ranker.coef_, float(ranker.coef_ @ ranker.coef_)
 
     def keep_coef(self, ranker: Any, items: Items, coef: Floats) -> Floats:
         assert items.points is not None
         ranker.coef_ = coef if self._basis is None else coef @ self._basis
-        return np.asarray(items.points @ coef + self._center @ ranker.coef_)
+        self.offset = float(self._center @ ranker.coef_)
+        return np.asarray(items.points @ coef)
 
     def scores(self, ranker: Any, X: Any) -> Floats:
-        rows = X if self.map_ is None else self.map_.transform(X)
+        rows = X if self.map_ is None else self.map_.transform(_near(X, self.origin))
         return np.asarray(rows @ ranker.coef_)
 
     def squares(self, X: Any) -> Floats:
-        rows = dense_rows(X) if self.map_ is None else self.map_.transform(X)
+        rows = dense_rows(X) if self.map_ is None else self.map_.transform(_near(X, self.origin))
         return np.asarray((rows**2).sum(axis=1))
 
 
@@ -111,6 +124,8 @@ class Kernel:
     train: Floats
     kernel: Any
     parameters: dict[str, Any]
+    origin: Origin | None = None
+    offset: float = 0.0
 
     def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
         self._rows = rows
@@ -143,10 +158,11 @@ class Kernel:
         self.train, self._root = np.zeros((0, 0)), None
 
     def scores(self, ranker: Any, X: Any) -> Floats:
-        return np.asarray(self._between(dense_rows(X), self._support, ranker.support_) @ ranker.dual_coef_)
+        rows = dense_rows(_near(X, self.origin))
+        return np.asarray(self._between(rows, self._support, ranker.support_) @ ranker.dual_coef_)
 
     def squares(self, X: Any) -> Floats:
-        rows = dense_rows(X)
+        rows = dense_rows(_near(X, self.origin))
         if self._precomputed:
             if rows.shape[0] != rows.shape[1]:
                 raise ValueError(
@@ -169,3 +185,8 @@ class Kernel:
         return np.asarray(
             pairwise_kernels(left, right, metric=self.kernel, filter_params=True, **self.parameters)
         )
+
+
+def _near(X: Any, origin: Origin | None) -> Any:
+    """Rows relative to where the training rows lie, for kernels that allow it."""
+    return X if origin is None else origin.shifted(X)

@@ -49,7 +49,7 @@ class InfinitePush(PushRanker):
     solver : {"column_generation", "gradient_projection"}
         The second is Agarwal's algorithm (her Figure 2), slow: one variable a pair.
     step_size : float or None
-        eta_0 of the gradient projection; None for the inverse of the largest curvature of its objective.
+        eta_0 of the gradient projection; None for accelerated steps of a safe length.
     tol : float
         Relative gap between value and bound.
     max_iter : int

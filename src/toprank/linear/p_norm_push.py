@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.design import Design
-from toprank.convex.log_push import LogPush
+from toprank.convex.log_push import LogPush, log_push
 from toprank.convex.merge import merge_rows
-from toprank.convex.smooth import minimise
 from toprank.linear.parameters import check_at_least, check_choice, check_penalty_weight
 from toprank.linear.push_boosting import Floats, PushBooster
 from toprank.losses.push import PushItems
@@ -161,8 +160,7 @@ class PNormPush(PushBooster):
         start = np.zeros(X.shape[1])
         if self.warm_start and getattr(self, "coef_", start).shape == start.shape:
             start = getattr(self, "coef_", start)
-        found, outcome = minimise(problem, start, run, tol=self.tol, max_iter=int(self.max_iter))
-        self.coef_ = found.coef
+        self.coef_, outcome = log_push(problem, start, run, tol=self.tol, max_iter=int(self.max_iter))
         self.n_iter_ = max(1, outcome.iterations)
         return outcome
 

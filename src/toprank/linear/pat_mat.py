@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import LinearRanker, RankingData
-from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, relative_gap
+from toprank.control import Callback, Outcome, Run, Seed, Status
+from toprank.convex.design import Design
+from toprank.convex.pat_mat import PatMatProblem
 from toprank.convex.quantile import local_minimum
+from toprank.convex.smooth import minimise
 from toprank.linear.at_top_items import dense_rows, gather, items_of_points, prices_of_labels
 from toprank.linear.parameters import check_choice, check_penalty_weight
 from toprank.losses.pat_mat import PatMatLoss
@@ -79,7 +82,7 @@ class PatMat(_Weighted):
     tol : float
         Relative gap between value and bound.
     max_iter : int
-        Most quasi-Newton iterations.
+        Most Newton steps.
     time_limit, pos_label, callback, verbose
         As for every ranker.
 
@@ -118,59 +121,20 @@ class PatMat(_Weighted):
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        from scipy.optimize import minimize
-
         _check_share(self.tau)
         check_choice("loss", self.loss, SMOOTH)
         if not self.scale > 0:
             raise ValueError(f"scale={self.scale} must be positive.")
-        search = _Search(
-            data,
-            _weights(data),
-            check_penalty_weight(self.C),
-            PatMatLoss(self.tau, self.loss, self.scale, self.negatives_only),
-            self.tol,
-            run,
-        )
-        options: Any = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": 0.0}
+        loss = PatMatLoss(self.tau, self.loss, self.scale, self.negatives_only)
+        weight = _weights(data)
+        used = np.flatnonzero(weight > 0)
+        design = Design(data.X[used] if len(used) < len(weight) else data.X)
+        problem = PatMatProblem(design, data.y[used], weight[used], check_penalty_weight(self.C), loss)
         start = np.zeros(data.X.shape[1])
-        found = minimize(search, start, jac=True, method="L-BFGS-B", callback=search.look, options=options)
-        self.coef_ = search.best
-        self.n_iter_ = max(1, int(found.nit))
-        ended = Status.ITERATION_LIMIT if found.nit >= self.max_iter else Status.FINISHED
-        status = Status.OPTIMAL if search.gap <= self.tol else run.stopped_by or ended
-        return Outcome(search.value, search.bound, status, run.seconds, self.n_iter_)
-
-
-class _Search:
-    """The objective for a quasi-Newton method, its best point, and the bound that strong convexity gives."""
-
-    def __init__(
-        self, data: RankingData, weight: Floats, C: float, loss: PatMatLoss, tol: float, run: Run
-    ) -> None:
-        self.data, self.weight, self.C, self.loss = data, weight, C, loss
-        self.tol, self.run, self.seen = tol, run, 0
-        self.best, self.value, self.bound = np.zeros(data.X.shape[1]), np.inf, -np.inf
-
-    @property
-    def gap(self) -> float:
-        return relative_gap(self.value, self.bound)
-
-    def __call__(self, coef: Floats) -> tuple[float, Floats]:
-        scores = np.asarray(self.data.X @ coef)
-        lost, slopes = self.loss.value_and_gradient(scores, self.data.y, self.weight)
-        value = 0.5 * float(coef @ coef) + self.C * lost
-        gradient = coef + self.C * np.asarray(self.data.X.T @ slopes)
-        self.bound = max(self.bound, value - 0.5 * float(gradient @ gradient))
-        if value < self.value:
-            self.best, self.value = coef.copy(), value
-        return value, gradient
-
-    def look(self, intermediate_result: Any) -> None:
-        self.seen += 1
-        going = self.run.report(Progress(self.value, self.bound, iterations=self.seen, phase="Pat&Mat"))
-        if not going or self.gap <= self.tol:
-            raise StopIteration
+        found, outcome = minimise(problem, start, run, tol=self.tol, max_iter=int(self.max_iter))
+        self.coef_ = found.coef
+        self.n_iter_ = max(1, outcome.iterations)
+        return outcome
 
 
 class Grill(_Weighted):

@@ -62,8 +62,8 @@ class RankSVM(GradedRanker):
         Two labels, or any numbers: the higher, the nearer to the top.
     solver : {"newton", "gradient_projection"}
         The second is Agarwal's reference algorithm (her Figure 3), slow and for the plain hinge only.
-    step_size : float
-        eta_0 of the gradient projection.
+    step_size : float or None
+        eta_0 of the gradient projection; None for accelerated steps of a safe length.
     tol : float
         Relative gap between value and bound.
     max_iter : int
@@ -117,7 +117,7 @@ class RankSVM(GradedRanker):
         weighting: str | Mapping[tuple[Any, Any], float] = "pairs",
         levels: str = "binary",
         solver: str = "newton",
-        step_size: float = 1e-3,
+        step_size: float | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,

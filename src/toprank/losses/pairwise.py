@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.losses.pairs import Pairs, SortedLists
 
-__all__ = ["PairPoint", "PairwiseHinge", "pairwise_loss"]
+__all__ = ["PairPoint", "PairwiseHinge", "pairs_beyond", "pairwise_loss"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,6 +72,12 @@ class PairPoint:
         # Weights that come and go along the list can leave rounding errors below zero.
         return np.maximum(diagonal, 0.0) * self.slope
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may have added to `derivative_sum`: scores are divided by the width of the zone."""
+        reach = 1.0 + float(np.ptp(self.lists.lower_scores)) + float(np.ptp(self.lists.upper_scores))
+        return 4.0 * float(np.finfo(np.float64).eps) * (1.0 + self.slope * reach)
+
     @cached_property
     def n_zone_pairs(self) -> int:
         """Number of pairs inside the zone where the loss is curved."""
@@ -118,11 +124,27 @@ def pairwise_loss(pairs: Pairs, scores: Floats, *, loss: str = "hinge", smoothin
     >>> point.value, point.gradient
     (0.75, array([-1.,  1.]))
     """
+    squared = loss == "squared_hinge"
+    return _point(pairs, scores, _margins(squared, smoothing), squared)
+
+
+def pairs_beyond(pairs: Pairs, scores: Floats, width: float) -> PairPoint:
+    """The plain hinge with a derivative of one for the pairs above a zone of half `width`, and of zero below.
+
+    Its `gradient` and `derivative_sum` are those of the pairs above the zone alone: nothing is lost to
+    rounding where there are few of them, or none.
+
+    >>> point = pairs_beyond(Pairs.from_labels([1, 0, 0]), np.array([0.25, 0.0, 2.0]), 1.0)
+    >>> point.derivative_sum, point.gradient
+    (0.5, array([-0.5,  0. ,  0.5]))
+    """
+    return _point(pairs, scores, (width, width, 0.0), False)
+
+
+def _point(pairs: Pairs, scores: Floats, margins: tuple[float, float, float], squared: bool) -> PairPoint:
     from toprank.losses import _kernels
 
     lists = pairs.sorted_lists(scores)
-    squared = loss == "squared_hinge"
-    margins = _margins(squared, smoothing)
     gradient = np.zeros(pairs.n_items)
     first = np.empty(len(lists.upper), dtype=np.int32)
     last = np.empty_like(first)

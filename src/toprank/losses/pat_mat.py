@@ -9,6 +9,7 @@ of the scores (Adam, Mácha, Šmídl and Pevný, "General framework for binary c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,7 @@ from scipy.optimize import brentq
 
 from toprank.losses.at_top import SURROGATES
 
-__all__ = ["PatMatLoss", "surrogate_quantile"]
+__all__ = ["PatMatLoss", "PatMatPoint", "surrogate_quantile"]
 
 Floats = NDArray[np.float64]
 
@@ -82,17 +83,58 @@ class PatMatLoss:
     ) -> tuple[float, Floats]:
         """The loss and its gradient with respect to the scores."""
         s = np.asarray(scores, dtype=np.float64)
-        positive = np.asarray(y) > 0
         weight = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        counted = ~positive if self.negatives_only else np.ones(len(s), dtype=bool)
+        point = self.at(s, np.asarray(y), weight)
+        return point.value, point.gradient
+
+    def at(self, scores: Floats, y: NDArray[Any], weight: Floats) -> PatMatPoint:
+        """The loss at given scores, with what its derivatives need."""
+        positive = y > 0
+        counted = ~positive if self.negatives_only else np.ones(len(scores), dtype=bool)
         level, shares = surrogate_quantile(
-            s[counted], weight[counted], tau=self.tau, surrogate=self.surrogate, scale=self.scale
+            scores[counted], weight[counted], tau=self.tau, surrogate=self.surrogate, scale=self.scale
         )
         loss = SURROGATES[self.surrogate]
         part = weight[positive] / weight[positive].sum()
-        z = level - s[positive]
-        slopes = part * loss.slope(z)
-        gradient = np.zeros(len(s))
-        gradient[positive] = -slopes
-        gradient[counted] += slopes.sum() * shares
-        return float(part @ loss.value(z)), gradient
+        z = level - scores[positive]
+        slopes, threshold, stiffness = part * loss.slope(z), np.zeros(len(scores)), np.zeros(len(scores))
+        threshold[counted] = shares
+        gradient = float(slopes.sum()) * threshold
+        gradient[positive] -= slopes
+        # The level is curved where the surrogate of the items that make it is.
+        above = self.scale * (scores[counted] - level)
+        bent = float(weight[counted] @ loss.slope(above))
+        stiffness[counted] = float(slopes.sum()) * self.scale / bent * weight[counted] * loss.curvature(above)
+        stiffness[positive] += part * loss.curvature(z)
+        return PatMatPoint(float(part @ loss.value(z)), gradient, threshold, stiffness)
+
+
+@dataclass(frozen=True)
+class PatMatPoint:
+    """The loss at one vector of scores.
+
+    Parameters
+    ----------
+    value : float
+    gradient : array
+        Derivative with respect to the scores.
+    shares : array
+        The share of each item in the gradient of the threshold.
+    stiffness : array
+        The Hessian is the sum of stiffness_i (e_i - shares)(e_i - shares)^T.
+    """
+
+    value: float
+    gradient: Floats
+    shares: Floats
+    stiffness: Floats
+
+    @property
+    def curvature(self) -> Floats:
+        """An upper bound on the diagonal of the Hessian with respect to the scores."""
+        return self.stiffness + float(self.stiffness.sum()) * self.shares**2
+
+    def curvature_product(self, direction: Floats) -> Floats:
+        """The Hessian with respect to the scores times a direction."""
+        pulled = self.stiffness * (direction - float(self.shares @ direction))
+        return np.asarray(pulled - float(pulled.sum()) * self.shares)
