@@ -54,7 +54,9 @@ CONFIGURATIONS = {
     "direct, weights": lambda: toprank.DirectRanker("auc", random_state=np.random.default_rng(0)),
 }
 TREES = ["sklearn.tree._tree.Tree"]
-NOT_LINEAR = {name for name in CONFIGURATIONS if any(word in name for word in ("rbf", "stumps", "forest"))} | {
+NOT_LINEAR = {
+    name for name in CONFIGURATIONS if any(word in name for word in ("rbf", "stumps", "forest"))
+} | {
     "push, nystroem",
     "push, fourier",
     "svm, as many landmarks as features",

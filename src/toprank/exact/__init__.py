@@ -1,11 +1,12 @@
 """Certified optima: the problem, its value, searches, programs and certificates."""
 
-from toprank.exact.certificate import Certificate, CertificateError, verify
+from toprank.exact.certificate import Certificate, CertificateError
 from toprank.exact.checkpoint import CheckpointError
 from toprank.exact.constraints import Constraints, InfeasibleError, TopGroup
 from toprank.exact.preferences import kendall_pairs, multipartite_pairs
 from toprank.exact.problem import DEFAULT_MARGIN, PairArrays, RankingProblem
 from toprank.exact.ties import break_ties
+from toprank.exact.verification import Verification, verify
 
 __all__ = [
     "DEFAULT_MARGIN",
@@ -17,6 +18,7 @@ __all__ = [
     "PairArrays",
     "RankingProblem",
     "TopGroup",
+    "Verification",
     "break_ties",
     "kendall_pairs",
     "multipartite_pairs",

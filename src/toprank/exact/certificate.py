@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Status, relative_gap
 from toprank.exact.problem import RankingProblem
-from toprank.exact.proof import check_proof
 from toprank.output import write_whole
 
-__all__ = ["Certificate", "CertificateError", "verify"]
+__all__ = ["UNDER_CONSTRAINTS", "Certificate", "CertificateError"]
+
+UNDER_CONSTRAINTS = "under constraints: "
+"""How the note begins that says what the answer had to meet beside the problem."""
 
 _FORMAT = "toprank certificate"
 _VERSION = 1
@@ -210,62 +212,6 @@ class Certificate:
     def without_times(self) -> Self:
         """The same claim without what differs from run to run: equal answers then give equal files."""
         return replace(self, seconds=0.0, history=())
-
-
-def verify(problem: RankingProblem, certificate: Certificate) -> list[str]:
-    """What is wrong with a certificate; an empty list means it is sound as far as it can be checked.
-
-    The value is recomputed in exact arithmetic, the bound is compared with it and with the trivial bound,
-    and data and claim with the fingerprint. Where the log was kept, the partition is replayed, which proves
-    the bound anew; without it the bound rests on the method that made it.
-
-    Examples
-    --------
-    >>> problem = RankingProblem.from_labels([[0.0], [1.0]], [0, 1], "auc")
-    >>> sound = Certificate.of(problem, np.array([1.0]), bound=1.0, status=Status.OPTIMAL, seconds=0.0,
-    ...                        nodes=0, method="perfect order")
-    >>> verify(problem, sound)
-    []
-    """
-    complaints = _claim_complaints(problem, certificate)
-    if len(certificate.coef) != problem.n_features:
-        return [*complaints, f"{len(certificate.coef)} coefficients for {problem.n_features} features"]
-    coef = np.asarray(certificate.coef)
-    if not np.isfinite(coef).all():
-        return [*complaints, "coefficients that are not finite"]
-    value = float(problem.evaluate_exact(coef))
-    if value != certificate.value:
-        complaints.append(f"the coefficients reach {value!r}, not the stated value {certificate.value!r}")
-    if not certificate.bound >= certificate.value:
-        complaints.append(f"the bound {certificate.bound!r} is below the value {certificate.value!r}")
-    if certificate.proved and not _meets(certificate):
-        complaints.append(
-            f"called optimal, but value and bound differ by {certificate.bound - certificate.value!r}"
-        )
-    if certificate.proof is not None and not complaints:
-        complaints += check_proof(problem, certificate.proof, certificate.bound)
-    return complaints
-
-
-def _claim_complaints(problem: RankingProblem, certificate: Certificate) -> list[str]:
-    """Differences between the problem and what the certificate says it is about."""
-    complaints = []
-    if certificate.fingerprint != problem.fingerprint():
-        complaints.append(
-            "the fingerprint belongs to another problem: data, statistic, margin or penalty differ"
-        )
-    for name in ("statistic", "margin", "penalty"):
-        stated, actual = getattr(certificate, name), getattr(problem, name)
-        if stated != actual:
-            complaints.append(f"{name} is {actual!r}, the certificate says {stated!r}")
-    if certificate.scales != tuple(problem.scales.tolist()):
-        complaints.append("the scales of the features differ")
-    return complaints
-
-
-def _meets(certificate: Certificate) -> bool:
-    """Whether value and bound agree up to the rounding of a sum of weights."""
-    return certificate.bound - certificate.value <= 1e-9 * max(1.0, abs(certificate.bound))
 
 
 def _plain(content: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from toprank.control import Run, Status
 from toprank.exact import backends
 from toprank.exact.backends import Backend, RawSolution
 from toprank.exact.backends.protocol import stop_status
-from toprank.exact.certificate import Certificate
+from toprank.exact.certificate import UNDER_CONSTRAINTS, Certificate
 from toprank.exact.compact import Strengthening, compact_program
 from toprank.exact.constraints import Constraints, InfeasibleError
 from toprank.exact.formulation import preference_program, resolved_rank_program, subrank_program
@@ -298,7 +298,7 @@ def _demand_notes(demands: Constraints, lost: list[str], *, found: bool) -> list
     """Which constraints there were and which the answer does not meet."""
     if demands.empty:
         return []
-    notes = ["under constraints: " + "; ".join(name for name, _ in demands.each())]
+    notes = [UNDER_CONSTRAINTS + "; ".join(name for name, _ in demands.each())]
     if lost:
         why = "lost to tolerances; a larger margin helps" if found else "no answer was found in time"
         notes.append(f"not met: {'; '.join(lost)} ({why})")
