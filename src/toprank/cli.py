@@ -5,24 +5,21 @@ Nothing heavy is imported before a command runs, so that help comes at once.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from toprank.cli_models import score, verify
+from toprank.cli_options import Head, Json, Out, Quiet, print_json, start_bars
 from toprank.cli_reproduce import reproduce
-
-if TYPE_CHECKING:
-    from toprank.screen import Bars
 
 __all__ = ["app", "main"]
 
 BAD_INPUT = 2
-UNSOUND = 3
 INTERRUPTED = 130
 
 app = typer.Typer(
@@ -89,15 +86,6 @@ Base = Annotated[
 ]
 HeldOut = Annotated[float, typer.Option(metavar="SHARE", help="Share of the items held out in a split.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the clock stops the search.")]
-Head = Annotated[int, typer.Option(min=0, help="Rows of the list to print.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines on standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and JSON).")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o", metavar="FILE", help="Write the whole list: .csv, .csv.gz, .tsv or .parquet."
-    ),
-]
 
 
 @app.command()
@@ -134,6 +122,9 @@ def rank(
     held_out: HeldOut = 0.5,
     seed: Seed = 0,
     head: Head = 10,
+    keep_proof: Annotated[
+        bool, typer.Option("--keep-proof", help="Keep the proof in the model, for toprank verify to replay.")
+    ] = False,
     json_output: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -166,10 +157,11 @@ def rank(
         seed=seed,
         splits=splits,
         held_out=held_out,
+        keep_proof=keep_proof,
     )
     delivery = Delivery(out, model)
     delivery.check([data, new], base=base)
-    with _bars(quiet) as bars:
+    with start_bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)
         unseen = None if new is None else read_new(new, source)
@@ -177,7 +169,7 @@ def rank(
     with keep_best_on_interrupt() as kept:
         files = delivery.write(report.listing, report.model)
     if json_output:
-        _print_json(ranking_summary(report, files, head=head))
+        print_json(ranking_summary(report, files, head=head))
     elif not quiet:
         from toprank.screen import show_ranking
 
@@ -233,7 +225,7 @@ def compare(
         time_limit=time_limit,
         seed=seed,
     )
-    with _bars(quiet) as bars:
+    with start_bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)
         try:
@@ -241,7 +233,7 @@ def compare(
         except KeyboardInterrupt as stop:
             raise _nothing_kept(stop) from None
     if json_output:
-        _print_json(comparison_summary(report))
+        print_json(comparison_summary(report))
     elif not quiet:
         from toprank.screen import show_comparison
 
@@ -250,66 +242,8 @@ def compare(
         raise typer.Exit(INTERRUPTED)
 
 
-@app.command()
-def score(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model written by toprank rank --model.")],
-    new: Annotated[
-        str, typer.Argument(metavar="NEW", help="Items to rank, with the columns the model was learned from.")
-    ],
-    out: Out = None,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TYPE",
-            help="Type in a .skops model to trust, for a file whose origin you know; repeatable.",
-        ),
-    ] = None,
-    head: Head = 10,
-    json_output: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Rank the items of a file with a saved model."""
-    from toprank.workflow.deliver import Delivery
-    from toprank.workflow.score import score_file
-    from toprank.workflow.summary import scores_summary
-
-    delivery = Delivery(out)
-    delivery.check([model, new])
-    with _bars(quiet) as bars:
-        bars.stage("Scoring")
-        report = score_file(model, new, trusted=trust or ())
-    files = delivery.write(report.listing, report.model)
-    if json_output:
-        _print_json(scores_summary(report, files, head=head))
-    elif not quiet:
-        from toprank.screen import show_scores
-
-        show_scores(report, files, head=head)
-
-
-@app.command()
-def verify(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model written by toprank rank --model.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The labelled items it was learned from.")],
-    json_output: Json = False,
-) -> None:
-    """Check the certificate inside a model against the data.
-
-    The problem is rebuilt from the data and the value recomputed in exact arithmetic; the search takes no
-    part. Exit code 3 when something is wrong.
-    """
-    from toprank.workflow.summary import verification_summary
-    from toprank.workflow.verify import verify_file
-
-    report = verify_file(model, data)
-    if json_output:
-        _print_json(verification_summary(report))
-    else:
-        from toprank.screen import show_verification
-
-        show_verification(report)
-    if report.complaints:
-        raise typer.Exit(UNSOUND)
+app.command()(score)
+app.command()(verify)
 
 
 @app.command("data")
@@ -328,7 +262,7 @@ def list_data(
 
     if json_output:
         entries = datasets.catalog() if name is None else {name: datasets.entry(name)}
-        _print_json({key: asdict(one) for key, one in entries.items()})
+        print_json({key: asdict(one) for key, one in entries.items()})
     elif name is None:
         from toprank.screen import show_catalog
 
@@ -399,15 +333,3 @@ def _nothing_kept(stop: KeyboardInterrupt) -> typer.Exit:
     if str(stop):
         print(f"toprank: {stop}", file=sys.stderr)
     return typer.Exit(INTERRUPTED)
-
-
-def _bars(quiet: bool) -> Bars:
-    from toprank.screen import Bars, announce_compilation
-
-    if not quiet:
-        announce_compilation()
-    return Bars(quiet=quiet)
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))

@@ -62,6 +62,8 @@ class Settings:
     seed : int
     callback : callable or None
         Told about the progress of the search.
+    keep_proof : bool
+        Whether a certificate should carry its proof.
     """
 
     statistic: str = "dcg"
@@ -70,6 +72,7 @@ class Settings:
     time_limit: float | None = None
     seed: int = 0
     callback: Callback | None = None
+    keep_proof: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,7 @@ def _make(kind: type, settings: Settings) -> Any:
         "time_limit": settings.time_limit,
         "random_state": settings.seed,
         "callback": settings.callback,
+        "keep_proof": settings.keep_proof,
     }
     takes = inspect.signature(kind).parameters
     return kind(**{key: value for key, value in wanted.items() if key in takes})

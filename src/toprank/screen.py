@@ -230,14 +230,18 @@ def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> 
 
 
 def show_verification(report: VerifyReport) -> None:
-    """Print what a certificate claims and whether it holds."""
+    """Print what a certificate claims, what of it was checked, and what was not."""
     console = _console()
-    claim = report.certificate
-    console.print(f"{report.rows} items at the top; {claim.summary()} (bound by: {claim.method}).")
-    for complaint in report.complaints:
-        console.print(f"  not sound: {complaint}.")
-    if not report.complaints:
-        console.print("Sound: data and claim fit together, and the value holds in exact arithmetic.")
+    claim, checked = report.certificate, report.checked
+    console.print(f"{report.rows} items at the top; the file claims: {claim.summary()}.")
+    for mark, sentences in (
+        ("holds", checked.held),
+        ("FAILS", checked.failed),
+        ("not checked", checked.unchecked),
+    ):
+        for sentence in sentences:
+            console.print(f"  {mark}: {sentence}.", markup=False)
+    console.print(checked.summary())
 
 
 def show_catalog(entries: Iterable[Entry]) -> None:

@@ -58,6 +58,8 @@ class RankOptions:
         Random splits for the held-out figures; 0 for none.
     held_out : float
         Share of the items held out in each.
+    keep_proof : bool
+        Whether the model should carry the proof, for `toprank verify` to replay.
     """
 
     statistic: str = "dcg"
@@ -67,6 +69,7 @@ class RankOptions:
     seed: int = 0
     splits: int = 5
     held_out: float = 0.5
+    keep_proof: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +281,9 @@ def _search(
 ) -> tuple[Any, list[str]]:
     """The best order of the top of the first list, learned from all labelled items."""
     watch.stage(f"Searching the best order of the top {settings.top}", seconds=_limit(options))
-    final = replace(settings, time_limit=base.seconds_left, callback=watch.search)
+    final = replace(
+        settings, time_limit=base.seconds_left, callback=watch.search, keep_proof=options.keep_proof
+    )
     reranker = make_reranker(final, base=FrozenEstimator(base.ranker))
     ranker, remarks = fit_quietly(reranker, X, items.y, items.qid)
     # The frozen copy only saved fitting the base twice; the model is the same without it.
@@ -286,6 +291,8 @@ def _search(
     ranker.base_ = base.ranker
     if ranker.reranker_ is not None:
         ranker.reranker_.set_params(callback=None)
+    if options.keep_proof and ranker.outcome_.status is not Status.OPTIMAL:
+        remarks.append("There is no proof to keep: the search did not get to its end.")
     return ranker, remarks
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toprank import statistics
-from toprank.datasets import InputError, Note, Table, read_table
+from toprank.datasets import InputError, Note, Table
 from toprank.datasets.roles import binary_labels
 from toprank.model import RankingModel, load_model
 from toprank.workflow.fitting import value_of
+from toprank.workflow.source import read_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,10 +45,10 @@ class ScoreReport:
     remarks: list[str]
 
 
-def score_file(model_path: str, data_path: str, *, trusted: Collection[str] = ()) -> ScoreReport:
-    """Rank the rows of a file with a saved model."""
+def score_file(model_path: str, data: str | None, *, trusted: Collection[str] = ()) -> ScoreReport:
+    """Rank the rows of a file (or a named data set, or for None the example) with a saved model."""
     model = load_model(model_path, trusted=trusted)
-    table = read_table(data_path, text_columns=model.text_columns)
+    table = read_items(data, text_columns=model.text_columns)
     listing, notes = model.ranked(table)
     return ScoreReport(model, listing, table.source, _value(model, table), notes, missing_id(model, table))
 

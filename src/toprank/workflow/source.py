@@ -15,7 +15,7 @@ from toprank.datasets import InputError, Labelled, Roles, Table
 from toprank.datasets.load import Dataset
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
 
-__all__ = ["Columns", "Source", "open_source", "read_new"]
+__all__ = ["Columns", "Source", "open_source", "read_items", "read_new"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,9 @@ def open_source(data: str | None, columns: Columns) -> Source:
     """
     if data is None:
         return _example(columns)
-    path = Path(data)
-    if not path.exists() and not path.suffix and data in datasets.names():
+    if _is_name(data):
         return _from_catalog(datasets.load(data), columns)
+    path = Path(data)
     text = [name for name in (columns.id, *columns.categorical) if name]
     table = datasets.read_table(path, text_columns=text)
     is_svmlight = table.sparse is not None
@@ -99,22 +99,48 @@ def open_source(data: str | None, columns: Columns) -> Source:
     return _source(table, roles, columns, fingerprint=_fingerprint(path))
 
 
-def read_new(path: str, source: Source) -> Table:
+def read_new(data: str, source: Source) -> Table:
     """Unseen items, read the way the labelled ones were."""
-    text = [name for name in (source.roles.id, *source.categorical) if name]
-    return datasets.read_table(path, text_columns=text)
+    return read_items(data, text_columns=[name for name in (source.roles.id, *source.categorical) if name])
+
+
+def read_items(data: str | None, *, text_columns: Sequence[str]) -> Table:
+    """Items that need no labels: from a file, a data set of the catalog by name, or (None) the example.
+
+    Parameters
+    ----------
+    data : str or None
+        As in `open_source`.
+    text_columns : sequence of str
+        Columns that are to stay text when a file is read.
+    """
+    if data is None:
+        return _example_table()
+    if _is_name(data):
+        return _catalog_table(datasets.load(data))
+    return datasets.read_table(data, text_columns=text_columns)
+
+
+def _is_name(data: str) -> bool:
+    """Whether this is a data set of the catalog and no file."""
+    path = Path(data)
+    return not path.exists() and not path.suffix and data in datasets.names()
+
+
+def _example_table() -> Table:
+    return Table(datasets.inspections(), source="the embedded example")
 
 
 def _example(columns: Columns) -> Source:
     roles = Roles(
         columns.target or "failed", columns.id or "pump", columns.qid, columns.group, tuple(columns.ignore)
     )
-    table = Table(datasets.inspections(), source="the embedded example")
+    table = _example_table()
     remark = "No DATA given: an embedded example is used, a made-up year of pump inspections."
     return _source(table, roles, columns, remarks=(remark,))
 
 
-def _from_catalog(data: Dataset, columns: Columns) -> Source:
+def _catalog_table(data: Dataset) -> Table:
     import pandas as pd
     import scipy.sparse as sp
 
@@ -123,7 +149,11 @@ def _from_catalog(data: Dataset, columns: Columns) -> Source:
     frame[SVMLIGHT_TARGET] = data.y
     if data.qid is not None:
         frame[SVMLIGHT_QUERY] = data.qid
-    table = Table(frame, data.X if sparse else None, source=data.entry.name)
+    return Table(frame, data.X if sparse else None, source=data.entry.name)
+
+
+def _from_catalog(data: Dataset, columns: Columns) -> Source:
+    table = _catalog_table(data)
     qid = columns.qid or (SVMLIGHT_QUERY if data.qid is not None else None)
     target = columns.target or SVMLIGHT_TARGET
     roles = Roles(target, columns.id, qid, columns.group, tuple(columns.ignore))

@@ -93,12 +93,15 @@ def scores_summary(report: ScoreReport, files: Mapping[str, str], *, head: int) 
 
 
 def verification_summary(report: VerifyReport) -> dict[str, Any]:
-    """The claim of a certificate and what is wrong with it."""
-    claim = report.certificate
+    """The claim of a certificate and what came of checking it."""
+    claim, checked = report.certificate, report.checked
     return _finite(
         {
-            "sound": not report.complaints,
-            "complaints": report.complaints,
+            "passed": checked.passed,
+            "complete": checked.complete,
+            "held": checked.held,
+            "failed": checked.failed,
+            "unchecked": checked.unchecked,
             "rows": report.rows,
             "statistic": claim.statistic,
             "value": claim.value,

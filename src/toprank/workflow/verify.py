@@ -2,57 +2,98 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.base import ranking_scores
-from toprank.datasets import InputError, read_table
+from toprank.datasets import InputError
 from toprank.datasets.roles import binary_labels
-from toprank.exact import Certificate, verify
+from toprank.exact import Certificate, Verification, verify
 from toprank.linear.exact import ExactRanker
 from toprank.model import RankingModel, load_model
 from toprank.rerank import RankThenRerank
+from toprank.workflow.source import read_items
 
 __all__ = ["VerifyReport", "verify_file"]
 
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What a certificate claims and what is wrong with it.
+    """What a certificate claims and what came of checking it.
 
     Parameters
     ----------
     certificate : Certificate
     rows : int
         Rows of the data that the claim is about.
-    complaints : list of str
-        Empty when the certificate is sound.
+    checked : Verification
+        What held, what failed, what was not checked.
     """
 
     certificate: Certificate
     rows: int
-    complaints: list[str]
+    checked: Verification
 
 
-def verify_file(model_path: str, data_path: str, *, trusted: Collection[str] = ()) -> VerifyReport:
-    """Rebuild the problem from the data and check the certificate against it; the search takes no part."""
+def verify_file(
+    model_path: str, data: str | None, *, trusted: Collection[str] = (), seconds: float = 5.0
+) -> VerifyReport:
+    """Rebuild the problem from the data and check the certificate inside the model against it.
+
+    Parameters
+    ----------
+    model_path : str
+    data : str or None
+        The labelled items: a file, a named data set, or None for the embedded example.
+    trusted : collection of str
+        See `toprank.model.load_model`.
+    seconds : float
+        See `toprank.exact.verify`.
+    """
+    if not (seconds >= 0 and math.isfinite(seconds)):
+        raise InputError(f"--seconds {seconds:g}: give a number from 0.")
     model = load_model(model_path, trusted=trusted)
     ranker = _certified(model, model_path)
-    table = read_table(data_path, text_columns=model.text_columns)
+    certificate = ranker.certificate_
+    X, y, qid = _labelled(model, data)
+    chosen = _claimed_rows(model, X)
+    if len(np.unique(y[chosen])) < 2:
+        wrong = Verification(failed=("these data have one class only at the top",))
+        return VerifyReport(certificate, len(chosen), wrong)
+    problem = ranker.problem(X[chosen], y[chosen], qid=None if qid is None else qid[chosen])
+    checked = _same_coefficients(ranker) + verify(problem, certificate, seconds=seconds)
+    return VerifyReport(certificate, len(chosen), checked)
+
+
+def _labelled(
+    model: RankingModel, data: str | None
+) -> tuple[Any, NDArray[np.int8], NDArray[np.int64] | None]:
+    """Features, labels and queries as the model sees them."""
+    table = read_items(data, text_columns=model.text_columns)
     if model.roles.target not in table.columns:
         raise InputError(f"{table.source} has no column {model.roles.target!r}, the target of the model.")
     y, _ = binary_labels(table.frame[model.roles.target], positive=model.positive)
     X, _ = model.encoder.encode(model.roles.features(table))
-    qid = model.roles.queries(table) if model.roles.qid in table.columns else None
-    chosen = np.arange(len(y))
+    return X, y, model.roles.queries(table) if model.roles.qid in table.columns else None
+
+
+def _claimed_rows(model: RankingModel, X: Any) -> NDArray[np.intp]:
+    """The rows that the certificate is about: those the base puts at the top, or all."""
     if isinstance(model.ranker, RankThenRerank):
-        chosen = np.flatnonzero(ranking_scores(model.ranker.base_, X) >= model.ranker.threshold_)
-    if len(np.unique(y[chosen])) < 2:
-        return VerifyReport(ranker.certificate_, len(chosen), ["these data have one class only at the top"])
-    problem = ranker.problem(X[chosen], y[chosen], qid=None if qid is None else qid[chosen])
-    return VerifyReport(ranker.certificate_, len(chosen), verify(problem, ranker.certificate_))
+        return np.flatnonzero(ranking_scores(model.ranker.base_, X) >= model.ranker.threshold_)
+    return np.arange(X.shape[0])
+
+
+def _same_coefficients(ranker: ExactRanker) -> Verification:
+    """Whether the model scores with what the certificate is about."""
+    if np.array_equal(np.asarray(ranker.coef_), np.asarray(ranker.certificate_.coef)):
+        return Verification(held=("the model scores with the coefficients of the certificate",))
+    return Verification(failed=("the model scores with other coefficients than the certificate states",))
 
 
 def _certified(model: RankingModel, path: str) -> ExactRanker:
