@@ -1,6 +1,9 @@
 """Slow, obvious reference answers for exact search; imports nothing of the package.
 
-The set of pairs won at w is {p : D_p . w >= margin}, a closed condition, and more won pairs are never worse.
+Without a margin pair p is won at w when D_p . w > 0, and the best w lies in one of the open cells between the
+pairs' hyperplanes: `cells` enumerates them in whole numbers. With a margin the rows are first divided by their
+lengths, the smallest power of two above their largest entry. Then
+the set of pairs won at w is {p : D_p . w >= margin}, a closed condition, and more won pairs are never worse.
 So the best w can be moved to a vertex of {D_p . w >= margin for its won pairs, |w_j| <= 1}: a point where d
 linearly independent equations among D_p . w = margin and w_j = +-1 hold. Trying all of them is exact.
 Candidates are found in floats and settled in fractions wherever rounding could decide.
@@ -51,13 +54,22 @@ def class_pairs(X, y):
     return differences, positive, negative
 
 
+def length(row):
+    """The smallest power of two above the largest entry."""
+    largest, power = max(map(abs, row)), Fraction(1)
+    while power <= largest:
+        power *= 2
+    while power > 2 * largest > 0:
+        power /= 2
+    return power
+
+
 def exact_won(differences, coef, margin):
     """Won pairs at `coef` (fractions), its largest entry brought to one as the claim says."""
     coef = [Fraction(c) for c in coef]
     needed = Fraction(margin) * max(abs(c) for c in coef)
-    if not any(coef):
-        return [False] * len(differences)
-    return [sum(a * b for a, b in zip(row, coef, strict=True)) >= needed for row in differences]
+    leads = [sum(a * b for a, b in zip(row, coef, strict=True)) for row in differences]
+    return [lead > 0 and lead >= needed * length(row) for lead, row in zip(leads, differences, strict=True)]
 
 
 # -- the optimum ----------------------------------------------------------------------------------
@@ -66,6 +78,11 @@ def exact_won(differences, coef, margin):
 def best_value(differences, margin, value: Callable[[Won], float], penalty: float = 0.0) -> float:
     """The largest value of any w in the box, minus the penalty for each non-zero coefficient."""
     differences = [[Fraction(v) for v in row] for row in differences]
+    if margin == 0:
+        units = [math.lcm(*(v.denominator for v in column)) for column in zip(*differences, strict=True)]
+        whole = [[int(v * unit) for v, unit in zip(row, units, strict=True)] for row in differences]
+        return best_strict_value(whole, value, penalty)
+    differences = [[v / length(row) for v in row] for row in differences]
     d = len(differences[0])
     best = value(np.zeros(len(differences), dtype=bool))
     supports: Iterable[tuple[int, ...]] = [tuple(range(d))]
@@ -143,3 +160,110 @@ def _solve(planes):
                 factor = rows[i][j]
                 rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
     return [row[d] for row in rows]
+
+
+# -- without a margin: all cells between the pairs' hyperplanes ------------------------------------
+
+
+def lists_value(won, lists, weights):
+    """Sum over lists (first pair, positives, negatives) of the position weights at the positives' places."""
+    terms = []
+    for first, m, n in lists:
+        lost = sorted(n - sum(won[first + i * n : first + (i + 1) * n]) for i in range(m))
+        terms += [weights[j + c] for j, c in enumerate(lost)]
+    return math.fsum(terms)
+
+
+def whole_differences(X, pairs):
+    """Upper minus lower row of each pair, each column times a power of two that makes it whole."""
+    columns = []
+    for column in np.asarray(X, dtype=float).T.tolist():
+        exact = [Fraction(v) for v in column]
+        unit = math.lcm(*(v.denominator for v in exact))
+        columns.append([int(v * unit) for v in exact])
+    return [[column[i] - column[k] for column in columns] for i, k in pairs]
+
+
+def best_strict_value(differences, value, penalty=0.0):
+    """The largest value of any real w when pair p is won if D_p . w > 0, minus a price per coefficient."""
+    d = len(differences[0])
+    best = value([False] * len(differences))
+    supports: Iterable[tuple[int, ...]] = [tuple(range(d))]
+    if penalty:
+        supports = (s for size in range(1, d + 1) for s in itertools.combinations(range(d), size))
+    for support in supports:
+        rows = [[row[j] for j in support] for row in differences]
+        found = max(map(value, cells(rows)))
+        best = max(best, found - penalty * len(support))
+    return best
+
+
+def cells(rows):
+    """Which rows have a positive product with w, for every open cell of w: a set of tuples of bools.
+
+    After dropping dependent columns each cell is a pointed cone with an extreme ray, on which rows of rank
+    one less vanish; near the ray the cell is one of the cells of those rows.
+    """
+    rows = _independent_columns(rows)
+    lines = sorted({_primitive(row) for row in rows if any(row)})
+    if not lines:
+        return {(False,) * len(rows)}
+    r = len(rows[0])
+    found = set()
+    seen = set()
+    for chosen in itertools.combinations(lines, r - 1):
+        ray = _orthogonal(chosen, r)
+        if not any(ray) or _primitive(ray) in seen:
+            continue
+        seen.add(_primitive(ray))
+        leads = [sum(a * b for a, b in zip(row, ray, strict=True)) for row in rows]
+        tied = [p for p, lead in enumerate(leads) if lead == 0]
+        for sign in (1, -1):
+            side = [sign * lead > 0 for lead in leads]
+            for near in cells([rows[p] for p in tied]) if any(any(rows[p]) for p in tied) else [()]:
+                pattern = list(side)
+                for p, won in zip(tied, near, strict=False):
+                    pattern[p] = won
+                found.add(tuple(pattern))
+    return found
+
+
+def _primitive(row):
+    """A line's direction in lowest terms, the first entry that is not zero positive."""
+    divisor = math.gcd(*row)
+    first = next(v for v in row if v)
+    return tuple(v // (divisor if first > 0 else -divisor) for v in row)
+
+
+def _orthogonal(rows, r):
+    """The vector of signed minors: orthogonal to r - 1 rows, zero when they are dependent."""
+    return [
+        (-1) ** j * _determinant([[row[k] for k in range(r) if k != j] for row in rows]) for j in range(r)
+    ]
+
+
+def _determinant(rows):
+    if not rows:
+        return 1
+    return sum(
+        (-1) ** j * a * _determinant([row[:j] + row[j + 1 :] for row in rows[1:]])
+        for j, a in enumerate(rows[0])
+        if a
+    )
+
+
+def _independent_columns(rows):
+    """Columns that are not combinations of those before them."""
+    columns = [list(map(Fraction, column)) for column in zip(*rows, strict=True)]
+    kept, reduced = [], []
+    for j, column in enumerate(columns):
+        rest = list(column)
+        for pivot, other in reduced:
+            if rest[pivot]:
+                factor = rest[pivot] / other[pivot]
+                rest = [a - factor * b for a, b in zip(rest, other, strict=True)]
+        place = next((i for i, v in enumerate(rest) if v), None)
+        if place is not None:
+            kept.append(j)
+            reduced.append((place, rest))
+    return [[row[j] for j in kept] for row in rows]

@@ -88,7 +88,7 @@ def test_whole_list_value_is_the_problems(statistic):
             X, y, statistic, qid=rng.integers(0, 3, 40) if trial % 2 else None
         )
         w = problem.scale(rng.normal(size=2))
-        value = objective_of(problem).value(problem.scaled @ w, problem.margin)
+        value = objective_of(problem).value(problem.scaled @ w, 1e-12)
         assert value == pytest.approx(problem.evaluate(problem.unscale(w)), rel=1e-12)
 
 

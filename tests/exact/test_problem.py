@@ -49,13 +49,13 @@ def test_value_equals_fractions_over_all_pairs(case, statistic):
 
 @given(problems())
 def test_value_is_the_statistic_with_ties_as_mistakes(case):
-    """With a lead of at least the margin for every strict win, the problem's value is the statistic's."""
+    """The problem's value is the statistic's."""
     X, y, coef = case
-    X = np.round(X * 4)  # differences are whole numbers, far above the margin
+    X = np.round(X * 4)  # scores in floats are exact
     coef = np.round(np.clip(coef, -3, 3))
     scores = X @ coef
     for name in ("dcg", "auc"):
-        problem = RankingProblem.from_labels(X, y, name, margin=1e-9)
+        problem = RankingProblem.from_labels(X, y, name)
         assert problem.evaluate(coef) == pytest.approx(statistics.get(name)(y, scores), rel=1e-12, abs=1e-12)
 
 
@@ -79,20 +79,40 @@ def test_no_answer_beats_the_trivial_bound_or_falls_below_the_floor(case):
 
 def test_a_lead_of_exactly_the_margin_wins_and_a_hair_less_does_not():
     margin = 2.0**-20
-    for lead, expected in ((margin, 1.0), (np.nextafter(margin, 0), 0.0)):
-        problem = RankingProblem.from_labels([[0.0], [lead]], [0, 1], "auc", margin=margin, scales=[1.0])
-        assert problem.evaluate([1.0]) == expected
+    for w, expected in ((margin, 1.0), (margin - 2.0**-53, 0.0)):
+        options = {"margin": margin, "scales": np.ones(2)}
+        problem = RankingProblem.from_labels([[0.0, 0.0], [0.25, 0.5]], [0, 1], "auc", **options)
+        # The length of the pair is 1 and the largest coefficient 1: 1/4 + 1/2 * (2 w - 1/2) = w.
+        assert problem.evaluate([1.0, 2 * w - 0.5]) == expected
+
+
+@pytest.mark.parametrize("power", [-60, -20, 0, 20, 60])
+def test_a_margin_is_relative_to_the_length_of_the_pair(power):
+    """Neither a close pair nor a distant one is harder to win for its length."""
+    X = np.array([[0.0, 0.0], [3.0, 2.0]]) * 2.0**power
+    for margin, expected in ((0.25, 1.0), (0.3, 0.0)):
+        problem = RankingProblem.from_labels(X, [0, 1], "auc", margin=margin, scales=np.ones(2))
+        assert problem.evaluate([1.0, -1.0]) == expected
+
+
+def test_any_lead_wins_without_a_margin():
+    for X in ([[1e9], [3.0], [2.0], [1.0]], [[1e15], [1 + 2**-52], [1.0], [0.0]]):
+        problem = RankingProblem.from_labels(X, [0, 1, 0, 0], "auc")
+        assert problem.evaluate([1.0]) == pytest.approx(2 / 3, rel=1e-15)
+        assert problem.scales[0] <= 4.0
 
 
 def test_rounding_of_scores_does_not_decide():
-    """0.1 + 0.2 - 0.3 is 5.6e-17 in floats and 2.8e-17 exactly: neither is a win at a margin of 4e-17."""
+    """0.1 + 0.2 - 0.3 is 5.6e-17 in floats and 2.8e-17 exactly, of a length of 1/2."""
     X = np.array([[0.1, 0.2, -0.3], [0.0, 0.0, 0.0]])
     exact = sum(map(Fraction, (0.1, 0.2, -0.3)))
     assert 0 < exact < Fraction(4e-17)
-    problem = RankingProblem.from_labels(X, [1, 0], "auc", margin=4e-17, scales=np.ones(3))
-    assert problem.evaluate(np.ones(3)) == 0.0
-    smaller = RankingProblem.from_labels(X, [1, 0], "auc", margin=2e-17, scales=np.ones(3))
-    assert smaller.evaluate(np.ones(3)) == 1.0
+    for margin, expected in ((8e-17, 0.0), (4e-17, 1.0), (0.0, 1.0)):
+        problem = RankingProblem.from_labels(X, [1, 0], "auc", margin=margin, scales=np.ones(3))
+        assert problem.evaluate(np.ones(3)) == expected
+        assert problem.evaluate(-np.ones(3)) == 0.0
+    tied = RankingProblem.from_labels([[0.5, 0.25, -0.75], [0.0, 0.0, 0.0]], [1, 0], "auc")
+    assert tied.evaluate(np.ones(3)) == 0.0
 
 
 def test_queries_are_summed_or_averaged_and_one_class_queries_left_out():
@@ -103,7 +123,9 @@ def test_queries_are_summed_or_averaged_and_one_class_queries_left_out():
     assert (summed.evaluate([1.0]), summed.evaluate([-1.0]), summed.trivial_bound) == (1.0, 1.0, 2.0)
     assert averaged.evaluate([1.0]) == statistics.get("auc")(y, X[:, 0], qid=qid) == 0.5
     arrays = summed.arrays()
-    assert arrays.differences[:, 0].tolist() == [1 / summed.scales[0], -1 / summed.scales[0]]
+    assert arrays.differences[:, 0].tolist() == [0.5, -0.5]
+    assert (arrays.rows[arrays.upper, 0] * summed.scales[0]).tolist() == [1.0, 4.0]
+    assert (arrays.rows[arrays.lower, 0] * summed.scales[0]).tolist() == [0.0, 5.0]
     assert arrays.positive_query.tolist() == arrays.negative_query.tolist() == [0, 1]
 
 
@@ -118,7 +140,7 @@ def test_pair_arrays_tell_the_same_value(case, random):
     exact = [sum(row * [Fraction(v) for v in w]) for row in lead]
     if any(abs(value - Fraction(problem.margin)) < 1e-12 for value in exact) or not coef.any():
         return  # within the rounding of the differences and of the scaling
-    won = np.array([value >= Fraction(problem.margin) for value in exact], dtype=bool)
+    won = np.array([value > 0 for value in exact], dtype=bool)
     lost = np.bincount(arrays.positive[~won], minlength=len(arrays.positive_query))
     total = 0.0
     for q in range(len(arrays.weight_start) - 1):
@@ -200,8 +222,8 @@ def test_scales_are_powers_of_two_near_the_spread():
         ({"statistic": "average_precision"}, "not a linear rank statistic"),
         ({"statistic": np.array([1.0, 2.0, 3.0])}, "never increase"),
         ({"statistic": np.array([1.0])}, "3 position weights"),
-        ({"margin": 0.0}, "margin must be positive"),
-        ({"margin": math.nan}, "margin must be positive"),
+        ({"margin": -1e-9}, "margin must be zero or more"),
+        ({"margin": math.nan}, "margin must be zero or more"),
         ({"penalty": -1.0}, "penalty must be zero or more"),
         ({"scales": [3.0]}, "powers of two"),
         ({"scales": [1.0, 1.0]}, "one number for each"),

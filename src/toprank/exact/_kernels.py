@@ -2,8 +2,8 @@
 
 Symbols. Rows Y are given in coordinates of a search space, one column for each of its r directions, scaled so
 that all directions matter alike; v is the present answer in these coordinates, |v| = 1. Pair p puts row up[p]
-above row low[p]; it is won when its lead (Y[up] - Y[low]) . v is at least eps = margin * max |B v|, B the map
-back to coefficients. Listwise problems: pair p belongs to positive item[p]; lost[i] counts the lost pairs
+above row low[p]; it is won when its lead (Y[up] - Y[low]) . v is at least eps, a tiny number plus
+margin * max |B v|, B the map back to coefficients: this only steers, the problem itself counts exactly. Listwise problems: pair p belongs to positive item[p]; lost[i] counts the lost pairs
 of positive i; count[c] is the number of positives of the query with at most c lost pairs, so that the sorted
 place of a change is known in O(1); the value is the sum over queries of weight[j + c_(j)]. Otherwise the
 value is the sum of worth[p] over won pairs. Along a line the answer is v + t u with u across v, |u| = 1.
@@ -11,6 +11,17 @@ value is the sum of worth[p] over won pairs. Along a line the answer is v + t u 
 
 import numpy as np
 from numba import njit
+
+
+TINY = 1e-12
+
+
+@njit(cache=True, nogil=True)
+def least_lead(margin, B, v):
+    """The lead that counts as won here: rounding stays below it."""
+    if margin == 0.0:
+        return TINY
+    return margin * np.abs(B @ v).max() + TINY
 
 
 @njit(cache=True, nogil=True)
@@ -291,7 +302,7 @@ def climb(Y, B, axes, up, low, problem, sizes, v, margin, span, normals, kinds, 
     u = np.empty(r)
     v = v / np.sqrt(v @ v)
     differences_along(Y, up, low, v, lead)
-    value = value_of(lead, margin * np.abs(B @ v).max(), problem, lost, count)
+    value = value_of(lead, least_lead(margin, B, v), problem, lost, count)
     line = 0
     while line < len(kinds) and stalled < patience:
         x = v.copy()
@@ -303,7 +314,7 @@ def climb(Y, B, axes, up, low, problem, sizes, v, margin, span, normals, kinds, 
             for f in range(r - 2):
                 if not across(u, x, faces, n_faces):
                     break
-                eps = margin * np.abs(B @ x).max()
+                eps = least_lead(margin, B, x)
                 differences_along(Y, up, low, u, slope)
                 t, p = first_crossing(lead, slope, eps)
                 if p < 0:
@@ -329,7 +340,7 @@ def climb(Y, B, axes, up, low, problem, sizes, v, margin, span, normals, kinds, 
                 n_faces += 1
                 u[:] = normals[line, f + 1]
         elif kind > 0.88:
-            p = worthwhile_lost_pair(lead, margin * np.abs(B @ v).max(), problem, lost, count, draws[line])
+            p = worthwhile_lost_pair(lead, least_lead(margin, B, v), problem, lost, count, draws[line])
             if p >= 0:
                 u[:] = Y[up[p]] - Y[low[p]]
         elif kind > 0.85:
@@ -347,11 +358,11 @@ def climb(Y, B, axes, up, low, problem, sizes, v, margin, span, normals, kinds, 
             if not across(u, x, faces, n_faces if step == 0 else 0):
                 break
             differences_along(Y, up, low, u, slope)
-            _, t = sweep(lead, slope, margin * np.abs(B @ x).max(), span, problem, lost, count, times, pairs)
+            _, t = sweep(lead, slope, least_lead(margin, B, x), span, problem, lost, count, times, pairs)
             x += t * u
             x /= np.sqrt(x @ x)
             differences_along(Y, up, low, x, lead)
-        reached = value_of(lead, margin * np.abs(B @ x).max(), problem, lost, count)
+        reached = value_of(lead, least_lead(margin, B, x), problem, lost, count)
         if reached >= value - 1e-11 * abs(value):
             if reached > value + 1e-11 * abs(value):
                 stalled = 0

@@ -23,7 +23,7 @@ UNDER_CONSTRAINTS = "under constraints: "
 """How the note begins that says what the answer had to meet beside the problem."""
 
 _FORMAT = "toprank certificate"
-_VERSION = 1
+_VERSION = 2
 
 
 class CertificateError(ValueError):
@@ -51,11 +51,12 @@ class Certificate:
     statistic : str
         What was maximised.
     margin, penalty : float
-        A pair is won when its score difference is at least `margin` in the scaled features; the price of
-        each non-zero coefficient.
+        Zero: a pair is won by any score difference, and the bound holds for every linear score. Otherwise
+        the difference must be at least `margin` times the pair's length (see `RankingProblem`), and the
+        bound is about scores counted so. The price of each non-zero coefficient.
     scales : tuple of float
         The features were divided by these; ``max |coef_j| * scales_j = 1`` is the normalisation in which
-        the margin is stated.
+        a margin is stated.
     fingerprint : str
         SHA-256 of the problem: data, statistic, feasible set.
     history : tuple of (seconds, value, bound)
@@ -124,8 +125,16 @@ class Certificate:
 
     @property
     def proved(self) -> bool:
-        """Whether no linear ranker does better."""
+        """Whether no linear ranker does better, as `claim` puts it."""
         return self.status is Status.OPTIMAL
+
+    @property
+    def claim(self) -> str:
+        """What is proved, in a sentence; empty when nothing is."""
+        if not self.proved:
+            return ""
+        which = f" that wins pairs by {self.margin:g} of their length or more" if self.margin else ""
+        return f"proved optimal: no linear score{which} orders these items better"
 
     @property
     def outcome(self) -> Outcome:
@@ -136,12 +145,13 @@ class Certificate:
         """One line for people: proved optimal, or how far from it at most.
 
         >>> Certificate(
-        ...     (1.0,), 9.0, 10.0, Status.TIME_LIMIT, 1.0, 5, "sweep", "dcg", 1e-6, 0.0, (1.0,), ""
+        ...     (1.0,), 9.0, 10.0, Status.TIME_LIMIT, 1.0, 5, "sweep", "dcg", 0.0, 0.0, (1.0,), ""
         ... ).summary()
         'dcg 9: at most 10 % below the best possible (10)'
         """
         if self.proved:
-            return f"{self.statistic} {self.value:.6g}: proved optimal"
+            stated = f" among scores that win pairs by {self.margin:g} of their length" if self.margin else ""
+            return f"{self.statistic} {self.value:.6g}: proved optimal{stated}"
         if not math.isfinite(self.gap):
             return f"{self.statistic} {self.value:.6g}: no bound is known"
         return (

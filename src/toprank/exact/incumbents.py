@@ -32,6 +32,10 @@ SUBSPACE = 24
 ROUND = 10
 """Lines in a part of the problem between two looks at the whole."""
 
+LEAST_LEAD = 1e-12
+"""What counts as won while searching, in units of the scaled features: above rounding."""
+FARTHEST, MOST_FACTORED = 16.0, 2_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Incumbent:
@@ -93,8 +97,7 @@ class LocalSearch:
         self._problem = problem
         self._rng = rng
         self._objective = objective_of(problem)
-        rows: Any = problem.scaled
-        self._rows = rows if is_sparse(rows) else rows - rows.mean(axis=0)
+        self._rows: Any = problem.centred
         self._factors = _whitening(self._rows) if problem.n_features <= WIDEST else None
         self._arena = self._whole_arena()
         self._steps = {"climb": Step(0.3), "line": Step(0.3)}
@@ -209,8 +212,8 @@ class LocalSearch:
         step.done(better)
         origin = self._unit(self._coef)
         picked = self._objective.pick(np.asarray(self._rows @ origin), self._rng)
-        margin = self._problem.margin * float(np.abs(origin).max())
-        t = best_on_line(picked, self._rows, origin, direction, margin, step.length)
+        least = max(self._problem.margin, LEAST_LEAD) * float(np.abs(origin).max())
+        t = best_on_line(picked, self._rows, origin, direction, least, step.length)
         self._try([origin + t * direction])
 
     def _count(self) -> None:
@@ -253,11 +256,14 @@ class LocalSearch:
 
     def _unit(self, direction: Floats) -> Floats:
         """The direction brought to unit spread of its scores."""
-        spread = float(np.std(self._rows @ direction))
+        if self._factors is not None:
+            spread = float(np.linalg.norm(direction @ self._factors[1]))
+        else:
+            spread = float(np.std(self._rows @ direction))
         return direction / spread if spread > 0 else direction
 
     def _value_of(self, coef: Floats) -> float:
-        return self._objective.value(np.asarray(self._rows @ coef), self._problem.margin)
+        return self._objective.value(np.asarray(self._rows @ coef), max(self._problem.margin, LEAST_LEAD))
 
 
 def local_search(
@@ -327,14 +333,23 @@ def default_lines(problem: RankingProblem) -> int:
 
 
 def _whitening(rows: Any) -> tuple[Floats, Floats]:
-    """Basis and axes: coefficients are ``basis @ v``, coordinates ``coef @ axes``, scores have variance 1."""
-    n = rows.shape[0]
-    mean = np.asarray(rows.mean(axis=0)).ravel()
-    covariance = dense(rows.T @ rows) / n - np.outer(mean, mean)
-    eigenvalues, vectors = np.linalg.eigh(covariance)
-    kept = eigenvalues > 1e-12 * max(float(eigenvalues[-1]), 1e-290)
-    spread = np.sqrt(eigenvalues[kept])
-    return np.ascontiguousarray(vectors[:, kept] / spread), np.ascontiguousarray(vectors[:, kept] * spread)
+    """Basis and axes: coefficients are ``basis @ v``, coordinates ``coef @ axes``, scores have variance 1.
+
+    Values far out are brought nearer first: one of them must not set the measure for all others.
+    """
+    n, d = rows.shape
+    if not is_sparse(rows) and n * d * d <= MOST_FACTORED:
+        near = np.clip(rows, -FARTHEST, FARTHEST)
+        near = near - near.mean(axis=0)
+        _, sizes, vectors = np.linalg.svd(np.linalg.qr(near, mode="r") if n > d else near, full_matrices=False)
+        kept = sizes > 1e-12 * max(float(sizes[0]), 1e-145)
+        spread, vectors = sizes[kept] / np.sqrt(n), vectors[kept].T
+    else:
+        mean = np.asarray(rows.mean(axis=0)).ravel()
+        eigenvalues, vectors = np.linalg.eigh(dense(rows.T @ rows) / n - np.outer(mean, mean))
+        kept = eigenvalues > 1e-12 * max(float(eigenvalues[-1]), 1e-290)
+        spread, vectors = np.sqrt(eigenvalues[kept]), vectors[:, kept]
+    return np.ascontiguousarray(vectors / spread), np.ascontiguousarray(vectors * spread)
 
 
 def _largest_one(coef: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -106,10 +108,10 @@ def read_pairs(pairs: ArrayLike, weights: ArrayLike | None, n: int) -> tuple[NDA
 
 
 def read_margin(margin: float) -> float:
-    """A positive finite number."""
+    """A finite number that is not negative."""
     value = float(margin)
-    if not 0 < value < np.inf:
-        raise ValueError(f"margin must be positive and finite, got {margin!r}.")
+    if not 0 <= value < np.inf:
+        raise ValueError(f"margin must be zero or more and finite, got {margin!r}.")
     return value
 
 
@@ -122,7 +124,7 @@ def read_penalty(penalty: float) -> float:
 
 
 def read_scales(scales: ArrayLike | None, rows: Matrix) -> Floats:
-    """One power of two for each column, near its standard deviation unless given."""
+    """One power of two for each column, near its usual spread unless given."""
     if scales is None:
         return default_scales(rows)
     values = np.array(scales, dtype=np.float64)
@@ -134,27 +136,35 @@ def read_scales(scales: ArrayLike | None, rows: Matrix) -> Floats:
 
 
 def default_scales(rows: Any) -> Floats:
-    """The power of two near the standard deviation of each column; 1 for constant columns.
+    """The power of two near the usual distance of a column's values from their median; 1 for constant ones.
 
-    >>> default_scales(np.array([[0.0, 5.0], [2.2, 5.0]]))
+    The usual distance is the median of those that are not zero, so that no single value moves it; of sparse
+    columns, that of the entries from zero.
+
+    >>> default_scales(np.array([[0.0, 5.0], [2.2, 5.0], [1.0, 5.0], [1e9, 5.0]]))
     array([1., 1.])
     """
+    spread = np.array([_usual(column) for column in _distances(rows)])
+    # The odd factor keeps the rounding away from values that data sets have (1, 2, 0.5, ...).
+    exponent = np.floor(np.log2(np.where(spread > 0, spread, 1.0) * 1.3717))
     biggest: Any = abs(rows).max(axis=0)
-    largest = biggest.toarray().ravel() if is_sparse(rows) else biggest
-    largest = np.where(largest > 0, largest, 1.0)
-    spread = largest * _standard_deviation(rows, largest)
-    varies = spread > 1e-12 * largest
-    # The odd factor keeps the rounding away from values that data sets have (1, 2, sqrt(2), ...), where the
-    # last digit of the standard deviation, which differs between machines, would decide.
-    exponent = np.floor(np.log2(np.where(varies, spread, 1.0) * 1.3717))
-    return np.ldexp(1.0, exponent.astype(np.int64))
+    largest = np.frexp(biggest.toarray().ravel() if is_sparse(rows) else biggest)[1]
+    # Whatever the column holds, dividing it by its scale does not overflow.
+    return np.ldexp(1.0, np.maximum(exponent, largest - 400).astype(np.int64))
 
 
-def _standard_deviation(rows: Any, largest: Floats) -> Floats:
-    """Standard deviation of the columns divided by their largest magnitude."""
+def _distances(rows: Any) -> Iterator[Floats]:
+    """Of each column: how far its values are from the median (sparse: the entries from zero)."""
     if is_sparse(rows):
-        unit = rows @ sp.diags(1.0 / largest)
-        mean = np.asarray(unit.mean(axis=0)).ravel()
-        square = np.asarray(unit.multiply(unit).mean(axis=0)).ravel()
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
-    return np.asarray((rows / largest).std(axis=0))
+        columns = sp.csc_matrix(rows)
+        for first, last in pairwise(columns.indptr):
+            yield np.abs(columns.data[first:last])
+        return
+    middle = np.sort(rows, axis=0)[(len(rows) - 1) // 2]
+    yield from np.abs(rows - middle).T
+
+
+def _usual(distances: Floats) -> float:
+    """Lower median of the distances that are not zero; 0 when all are."""
+    away = np.sort(distances[distances > 0])
+    return float(away[(len(away) - 1) // 2]) if len(away) else 0.0

@@ -17,11 +17,11 @@ __all__ = [
     "MethodName",
     "attainable_bound",
     "choose",
+    "claimed_margin",
     "companion",
     "make_method",
     "resume_method",
     "within_reach",
-    "won_arrays",
 ]
 
 Floats = NDArray[np.float64]
@@ -33,6 +33,8 @@ SWEEP_UP_TO = 3
 """Features up to which the sweep is always the better method."""
 SWEEP_SMOOTH_UP_TO = 9
 """Features up to which it is where each of them takes more than a few values."""
+CELLS_MARGIN = 1e-6
+"""What the search over cells needs, and then claims, where no margin is asked for."""
 FEW_VALUES, MOST_LOOKED_AT = 9, 2000
 HARD_FROM, HARD_PAIRS = 7, (1000, 50_000)
 """Features from which, and pairs between which, neither method is sure to get through: both take turns."""
@@ -120,6 +122,12 @@ def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
     return "cells" if choose(method, arrays) == "sweep" else "sweep"
 
 
+def claimed_margin(method: MethodName, arrays: PairArrays) -> float:
+    """The margin that the bound of a search of these pairs is about."""
+    cells = "cells" in (choose(method, arrays), companion(method, arrays))
+    return max(arrays.margin, CELLS_MARGIN if cells else 0.0)
+
+
 def _hard(arrays: PairArrays) -> bool:
     pairs, d = arrays.differences.shape
     return HARD_FROM <= d <= SWEEP_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
@@ -141,12 +149,17 @@ def _smooth(differences: Floats) -> bool:
 
 def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
     """A fresh search by name."""
-    return _class(name)(arrays, **options)
+    return _class(name)(_with_margin(name, arrays), **options)
+
+
+def _with_margin(name: str, arrays: PairArrays) -> PairArrays:
+    """The cells need a margin."""
+    return replace(arrays, margin=max(arrays.margin, CELLS_MARGIN)) if name == "cells" else arrays
 
 
 def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
     """The search that a checkpoint was taken from."""
-    return _class(name).resume(arrays, saved, n_jobs=n_jobs)
+    return _class(name).resume(_with_margin(name, arrays), saved, n_jobs=n_jobs)
 
 
 def _class(name: str) -> Any:
@@ -162,7 +175,7 @@ def _class(name: str) -> Any:
 def attainable_bound(arrays: PairArrays) -> float:
     """Value when every pair is won that can be won by itself; no answer is better.
 
-    Pairs of equal or nearly equal rows are lost.
+    Pairs of equal rows are lost.
 
     >>> problem = RankingProblem.from_labels([[0.0], [1.0], [0.0]], [0, 1, 1], "auc")
     >>> problem.trivial_bound, attainable_bound(problem.arrays())
@@ -176,22 +189,3 @@ def attainable_bound(arrays: PairArrays) -> float:
     query = arrays.positive_query[order]
     place = np.arange(len(query)) - np.searchsorted(query, query)
     return math.fsum(arrays.weights[arrays.weight_start[query] + place + lost[order]].tolist())
-
-
-def won_arrays(arrays: PairArrays, coef: Floats) -> PairArrays | None:
-    """The pairs that coefficients in the box win, as preferences; None when they win none."""
-    won = arrays.differences @ coef >= arrays.margin * np.abs(coef).max(initial=0.0)
-    if not won.any():
-        return None
-    nobody = np.empty(0, dtype=np.int32)
-    return replace(
-        arrays,
-        differences=arrays.differences[won],
-        positive=arrays.positive[won],
-        negative=arrays.negative[won],
-        positive_query=nobody,
-        negative_query=nobody,
-        weights=np.empty(0),
-        weight_start=np.zeros(1, dtype=np.int64),
-        pair_weight=np.ones(int(won.sum())),
-    )

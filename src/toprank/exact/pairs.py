@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairArrays", "Query", "class_arrays", "largest_leads", "preference_arrays"]
+__all__ = ["PairArrays", "Query", "class_arrays", "largest_leads", "lengths", "preference_arrays"]
 
 Floats = NDArray[np.float64]
 Query = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
@@ -21,13 +21,19 @@ ROWS_AT_A_TIME = 1 << 16
 class PairArrays:
     """A ranking problem as plain arrays over its pairs: what the compiled methods read.
 
-    Pair p is won at `w`, ``|w_j| <= 1``, when ``differences[p] @ w >= margin``; otherwise it is lost.
+    Pair p is won at `w` when ``differences[p] @ w > 0``. With a margin it must be at least
+    ``margin * max |w_j|``, and `w` is taken from the box ``|w_j| <= 1``.
 
     Parameters
     ----------
     differences : (P, d) array
-        Row of the upper item minus row of the lower one, scaled features; each entry is within one unit
-        of rounding (relative 2**-53) of the exact difference.
+        Row of the upper item minus row of the lower one, scaled features, divided by a power of two so that
+        the largest entry is between 1/2 and 1; each entry is within one unit of rounding (relative 2**-53)
+        of the exact one. All zero for equal rows.
+    rows : (n, d) array
+        The scaled features themselves: differences of these in exact arithmetic decide.
+    upper, lower : (P,) arrays of int32
+        Row of `rows` of each pair's upper and lower item.
     positive, negative : (P,) arrays of int32
         Numbers of the two items among the positives and among the negatives of all queries; for
         preferences the row numbers of the upper and the lower item.
@@ -38,10 +44,13 @@ class PairArrays:
     pair_weight : (P,) array or None
         For preferences, what winning each pair is worth.
     margin : float
-        Smallest score difference that wins a pair.
+        Smallest score difference that wins a pair, relative to the pair's own length; zero: any.
     """
 
     differences: Floats
+    rows: Floats
+    upper: NDArray[np.int32]
+    lower: NDArray[np.int32]
     positive: NDArray[np.int32]
     negative: NDArray[np.int32]
     positive_query: NDArray[np.int32]
@@ -52,9 +61,10 @@ class PairArrays:
     margin: float
 
     def winnable(self) -> NDArray[np.bool_]:
-        """Which pairs can be won at all: within the box no lead exceeds ``sum_j |D_j|``."""
+        """Which pairs can be won at all: not those of equal rows, nor shorter ones than the margin."""
         d = self.differences.shape[1]
-        return largest_leads(self.differences, np.ones(d)) * (1 + 4 * (d + 2) * 2.0**-53) >= self.margin
+        most = largest_leads(self.differences, np.ones(d)) * (1 + 4 * (d + 2) * 2.0**-53)
+        return (most > 0) & (most >= self.margin)
 
     def surely_won(self, coef: Floats) -> NDArray[np.bool_]:
         """Which pairs coefficients win, those left out that rounding makes doubtful."""
@@ -63,9 +73,26 @@ class PairArrays:
         won = np.zeros(len(self.differences), dtype=bool)
         for begin in range(0, len(won) if largest > 0 else 0, ROWS_AT_A_TIME):
             D = self.differences[begin : begin + ROWS_AT_A_TIME]
-            doubt = units * 2.0**-53 * (np.abs(D) @ np.abs(coef) + least)
+            doubt = units * 2.0**-53 * (np.abs(D) @ np.abs(coef) + least) + 1e-300 * largest
             won[begin : begin + ROWS_AT_A_TIME] = D @ coef - doubt >= least
         return won
+
+    def chosen(self, kept: NDArray[np.bool_]) -> PairArrays:
+        """Some of the pairs, as preferences worth one each."""
+        nobody = np.empty(0, dtype=np.int32)
+        return replace(
+            self,
+            differences=self.differences[kept],
+            upper=self.upper[kept],
+            lower=self.lower[kept],
+            positive=self.positive[kept],
+            negative=self.negative[kept],
+            positive_query=nobody,
+            negative_query=nobody,
+            weights=np.empty(0),
+            weight_start=np.zeros(1, dtype=np.int64),
+            pair_weight=np.ones(int(kept.sum())),
+        )
 
 
 def largest_leads(differences: Floats, sizes: Floats) -> Floats:
@@ -88,7 +115,10 @@ def preference_arrays(
     upper, lower = pairs.T
     nobody = np.empty(0, dtype=np.int32)
     return PairArrays(
-        _differences(rows, upper, lower),
+        _normalised(_differences(rows, upper, lower)),
+        rows,
+        upper.astype(np.int32),
+        lower.astype(np.int32),
         upper.astype(np.int32),
         lower.astype(np.int32),
         nobody,
@@ -114,7 +144,10 @@ def class_arrays(
     number[positives] = np.arange(len(positives), dtype=np.int32)
     number[negatives] = np.arange(len(negatives), dtype=np.int32)
     return PairArrays(
-        _class_differences(rows, counted),
+        _normalised(_class_differences(rows, counted)),
+        rows,
+        np.concatenate([np.repeat(upper, len(lower)) for _, upper, lower in counted]).astype(np.int32),
+        np.concatenate([np.tile(lower, len(upper)) for _, upper, lower in counted]).astype(np.int32),
         np.concatenate([np.repeat(number[upper], len(lower)) for _, upper, lower in counted]),
         np.concatenate([np.tile(number[lower], len(upper)) for _, upper, lower in counted]),
         np.concatenate([np.full(len(upper), q, dtype=np.int32) for q, upper, _ in counted]),
@@ -146,3 +179,20 @@ def _differences(rows: Floats, upper: NDArray[np.int64], lower: NDArray[np.int64
     differences = rows[upper]
     differences -= rows[lower]
     return np.ascontiguousarray(differences)
+
+
+def lengths(differences: Floats) -> NDArray[np.int64]:
+    """Of each row, the exponent of the smallest power of two above its largest entry; 0 for zeros.
+
+    >>> lengths(np.array([[3.0, -5.0], [0.25, 0.0], [0.0, 0.0]]))
+    array([ 3, -1,  0])
+    """
+    return np.frexp(np.abs(differences).max(axis=1, initial=0.0))[1].astype(np.int64)
+
+
+def _normalised(differences: Floats) -> Floats:
+    """Rows divided, in place, by the powers of two that are their lengths."""
+    for begin in range(0, len(differences), ROWS_AT_A_TIME):
+        part = differences[begin : begin + ROWS_AT_A_TIME]
+        np.ldexp(part, -lengths(part)[:, None], out=part)
+    return differences

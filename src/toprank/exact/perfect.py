@@ -15,6 +15,8 @@ __all__ = ["perfect_order"]
 Floats = NDArray[np.float64]
 _ROWS_AT_A_TIME = 100
 _MOST_ROUNDS = 200
+_NARROWEST = 1e-9
+"""Leads below this are beyond the linear program's own tolerance."""
 
 
 def perfect_order(arrays: PairArrays) -> Floats | None:
@@ -41,7 +43,7 @@ def perfect_order(arrays: PairArrays) -> Floats | None:
     chosen = _lowest(D @ direction)
     for _ in range(_MOST_ROUNDS):
         w, widest = _widest(D[chosen])
-        if w is None or widest < arrays.margin * (1 - 1e-6):
+        if w is None or widest < max(arrays.margin * (1 - 1e-6), _NARROWEST):
             return None
         lead = D @ w
         if lead.min() >= arrays.margin * (1 - 1e-9) and lead.min() >= 0.99 * widest:
@@ -51,10 +53,12 @@ def perfect_order(arrays: PairArrays) -> Floats | None:
 
 
 def _wins_all(D: Floats, w: Floats, lead: Floats, margin: float) -> bool:
-    """Whether every lead reaches the margin, in fractions where rounding could decide."""
+    """Whether every lead reaches the margin, in fractions where rounding could decide; without one, surely."""
     doubt = (2 * D.shape[1] + 8) * 2.0**-53 * (largest_leads(D, np.abs(w)) + margin)
     if np.any(lead < margin - doubt) or np.abs(w).max() > 1.0:
         return False
+    if margin == 0:
+        return bool(np.all(lead > doubt))
     coef = [Fraction(v) for v in w.tolist()]
     return all(
         sum(Fraction(a) * b for a, b in zip(row, coef, strict=True)) >= Fraction(margin)

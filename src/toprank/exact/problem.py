@@ -35,22 +35,24 @@ from toprank.statistics import LinearRankStatistic
 __all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]
 
 Floats = NDArray[np.float64]
-DEFAULT_MARGIN = 1e-6
+DEFAULT_MARGIN = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class RankingProblem:
     """Which linear score ranks this list best? Data, statistic and feasible set in one value.
 
-    Maximise over `w` in the box ``|w_j| <= 1`` ::
+    Maximise over all `w` ::
 
         sum over queries of sum_j weight[j + c_(j)]  -  penalty * (number of non-zero w_j)
 
     where c_i counts the negatives that positive i does not beat, sorted ascending within the query, and i
-    beats k when ``(z_i - z_k) @ w >= margin``; ``z = x / scales`` are the scaled features (Rudin & Wang
-    2018, Eq. (8), with the box and the epsilon of constraints (12) and (21)). Ties, duplicates and
-    differences below the margin are mistakes. For preferences (their Appendix A.2) the value is the sum
-    of the weights of the pairs won.
+    beats k when ``(x_i - x_k) @ w > 0`` in exact arithmetic on the numbers given: ties and duplicates are
+    mistakes, and neither the columns' scales nor outliers matter (Rudin & Wang 2018, Eq. (8)). With a
+    positive margin, as their constraints (12) and (21) have it, i beats k when
+    ``(z_i - z_k) @ v >= margin * length * max |v_j|`` with ``z = x / scales``, ``v = w * scales`` and the
+    pair's own length, the smallest power of two above ``max_j |z_ij - z_kj|``. For preferences (their
+    Appendix A.2) the value is the sum of the weights of the pairs won.
 
     Use the constructors `from_labels`, `from_preferences`, `multipartite` and `kendall`.
 
@@ -59,9 +61,10 @@ class RankingProblem:
     X : (n, d) array or CSR matrix
         One row per item.
     scales : (d,) array
-        Powers of two near each column's standard deviation, so that scaling is exact.
+        Powers of two near the usual distance of each column's values from their median. Without a margin
+        they only help the search.
     margin : float
-        Smallest score difference that wins a pair, in the scaled features under ``max |w_j| = 1``.
+        Smallest score difference that wins a pair, relative to the pair's own length; zero: any.
     penalty : float
         Price of each non-zero coefficient.
     statistic : str
@@ -232,7 +235,7 @@ class RankingProblem:
 
     @cached_property
     def scaled(self) -> Matrix:
-        """The features divided by their scales: exact, since the scales are powers of two."""
+        """The features divided by their scales: exact but for underflow, since these are powers of two."""
         if is_sparse(self.X):
             return sp.csr_matrix(self.X @ sp.diags(1.0 / self.scales))
         return np.asarray(self.X / self.scales)
@@ -262,6 +265,12 @@ class RankingProblem:
 
     # -- values -------------------------------------------------------------------------------
 
+    @cached_property
+    def centred(self) -> Matrix:
+        """Scaled rows less a row of medians: scores of these differ by as much, and are rounded less."""
+        rows: Any = self.scaled
+        return rows if is_sparse(rows) else rows - np.sort(rows, axis=0)[(len(rows) - 1) // 2]
+
     def scale(self, coef: ArrayLike) -> Floats:
         """Coefficients of the scaled features from those of the original ones, largest one 1."""
         scaled = np.asarray(coef, dtype=np.float64) * self.scales
@@ -284,14 +293,22 @@ class RankingProblem:
         """The same value in rational arithmetic throughout."""
         return sum(map(Fraction, self._terms(coef, exact=True)), start=Fraction(0))
 
+    def won(self, coef: ArrayLike, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pairs of rows (upper, lower) coefficients of the original features win, exactly."""
+        return counting.won_pairs(self._scores(self._read_coef(coef)), pairs)
+
+    def _scores(self, coef: Floats) -> counting.Scores:
+        return counting.Scores(self.X, coef, self.scales, self.centred, self.margin)
+
     def _terms(self, coef: ArrayLike, *, exact: bool) -> list[float]:
         """Summands of the value: one weight for each positive or won pair, one penalty per coefficient."""
-        scaled = self._read_coef(coef)
-        priced = [-self.penalty] * int(np.count_nonzero(scaled)) if self.penalty else []
+        values = self._read_coef(coef)
+        scores = self._scores(values)
+        priced = [-self.penalty] * int(np.count_nonzero(values)) if self.penalty else []
         if self.pairs is not None and self.pair_weight is not None:
-            won = counting.won_pairs(self.scaled, scaled, self.margin, self.pairs, exact=exact)
+            won = counting.won_pairs(scores, self.pairs, exact=exact)
             return [*self.pair_weight[won].tolist(), *priced]
-        counts = counting.lost_counts(self.scaled, scaled, self.margin, self.queries, exact=exact)
+        counts = counting.lost_counts(scores, self.queries, exact=exact)
         terms = [
             weights[np.arange(len(c)) + c] for c, (_, _, weights) in zip(counts, self.queries, strict=True)
         ]
@@ -303,7 +320,7 @@ class RankingProblem:
             raise ValueError(
                 f"coef must be {self.n_features} finite numbers, one for each feature, not {values.shape}."
             )
-        return values * self.scales
+        return values
 
     @property
     def floor(self) -> float:
@@ -340,7 +357,7 @@ class RankingProblem:
 
     def fingerprint(self) -> str:
         """SHA-256 of everything the optimum depends on: data, statistic, feasible set."""
-        digest = hashlib.sha256(b"toprank ranking problem 1")
+        digest = hashlib.sha256(b"toprank ranking problem 2")
         digest.update(repr((self.X.shape, float(self.margin), float(self.penalty))).encode())
         data: Any = self.X
         entries = [data]

@@ -6,9 +6,7 @@ and a list of n items costs n dot products and one sort rather than all pairs.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import pairwise
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,6 @@ from numpy.typing import NDArray
 __all__ = [
     "UNIT_ROUNDOFF",
     "exact_scores",
-    "exact_threshold",
     "is_sparse",
     "score_error_bound",
     "whole_numbers",
@@ -68,21 +65,12 @@ def exact_scores(rows: Any, coef: NDArray[np.float64]) -> tuple[list[int], int]:
     return entries.dot(weights).tolist(), exponent + weight_exponent
 
 
-def exact_threshold(margin: float, coef: NDArray[np.float64], exponent: int) -> int:
-    """Smallest whole difference of two exact scores that counts as won.
-
-    A pair is won when its score difference is at least ``margin * max|coef|``; with whole scores times
-    ``2**exponent`` this is the ceiling of ``margin * max|coef| / 2**exponent``.
-    """
-    largest = Fraction(float(np.abs(coef).max(initial=0.0)))
-    return ceil(Fraction(margin) * largest / Fraction(2) ** exponent)
-
-
 def score_error_bound(rows: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far a score computed in floats can be from the exact one, row by row.
 
-    The classical bound gamma_d * sum_j |x_j w_j|, with room for the rounding of the bound itself.
+    The classical bound gamma_d * sum_j |x_j w_j|, with room for the rounding of the bound itself and of the
+    entries, and for what underflows.
     """
     magnitude = np.asarray(abs(rows) @ np.abs(coef), dtype=np.float64)
     terms = 2 * rows.shape[1] + 8
-    return terms * UNIT_ROUNDOFF * magnitude * 1.01 + 1e-300
+    return terms * UNIT_ROUNDOFF * magnitude * 1.01 + 1e-150

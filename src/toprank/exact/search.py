@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -26,11 +27,11 @@ from toprank.exact.methods import (
     MethodName,
     attainable_bound,
     choose,
+    claimed_margin,
     companion,
     make_method,
     resume_method,
     within_reach,
-    won_arrays,
 )
 from toprank.exact.pairs import PairArrays
 from toprank.exact.perfect import perfect_order
@@ -127,6 +128,8 @@ class _Search:
         self.resumed: Checkpoint | None = None
         self.last_saved = run.seconds
         self.proofs: list[dict[str, Any]] = []
+        self.claimed = problem.margin
+        """The margin that the bound is about."""
 
     # -- the incumbent and the bound ----------------------------------------------------------
 
@@ -199,8 +202,9 @@ class _Search:
         columns = np.flatnonzero(self.coef)
         if not len(columns):
             return
-        won = won_arrays(self.arrays(columns), self.problem.scale(self.coef)[columns])
-        w = None if won is None else perfect_order(won)
+        arrays = self.arrays(columns)
+        won = self.problem.won(self.coef, np.column_stack((arrays.upper, arrays.lower)))
+        w = perfect_order(arrays.chosen(won)) if won.any() else None
         if w is not None:
             wider = self._placed(w / self.problem.scales[columns], columns)
             if self.problem.evaluate(wider) >= self.value:
@@ -208,7 +212,7 @@ class _Search:
 
     def _certificate(self, proved: bool) -> Certificate:
         return Certificate.of(
-            self.problem,
+            replace(self.problem, margin=self.claimed),
             self.coef,
             bound=self.bound,
             status=Status.OPTIMAL if proved else self.run.stopped_by or Status.FINISHED,
@@ -360,6 +364,7 @@ class _Search:
             )
 
         self.used = choose(self.method, arrays)
+        self.claimed = max(self.claimed, claimed_margin(self.method, arrays))
         first, other = make(self.used, self.target + price), companion(self.method, arrays)
         return first if other is None else Tandem(first, partial(make, other))
 

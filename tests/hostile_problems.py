@@ -1,0 +1,130 @@
+"""Small ranking problems with everything that misleads floating point; imports nothing of the package.
+
+Columns scaled by powers of two, one value replaced by a huge one, sentinels, large offsets, nearly and exactly
+collinear columns, whole numbers with many ties, duplicates; over one list, queries or pairs, with and without
+a price on coefficients. `best_value` is their true optimum, by rational enumeration (`exact_oracles`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import exact_oracles as oracles
+import numpy as np
+
+KINDS = (
+    "plain",
+    "scaled columns",
+    "outlier",
+    "sentinel",
+    "offset",
+    "near-collinear",
+    "whole numbers",
+    "collinear",
+    "duplicates",
+    "decimals",
+)
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One problem: rows, labels or pairs, weights, price; `kind` says what is hostile about it."""
+
+    kind: str
+    X: np.ndarray
+    y: np.ndarray | None
+    qid: np.ndarray | None
+    weights: np.ndarray | None
+    pairs: np.ndarray | None
+    pair_weight: np.ndarray | None
+    penalty: float
+
+
+def hostile_problem(seed: int) -> Hostile:
+    """Problem number `seed`; the kinds take turns."""
+    rng = np.random.default_rng([20_18, seed])
+    kind = KINDS[seed % len(KINDS)]
+    d = int(rng.integers(1, 5))
+    n = int(rng.integers(4, 11 if d < 3 else 9 if d == 3 else 8))
+    X = _rows(kind, n, d, rng)
+    penalty = float(rng.choice([0.0, 0.0, 0.0, 0.01, 0.3]))
+    if rng.random() < 0.25:
+        pairs = np.array([(i, k) for i in range(n) for k in range(n) if i != k])
+        pairs = pairs[rng.permutation(len(pairs))[: int(rng.integers(1, 13))]]
+        worth = rng.integers(1, 5, size=len(pairs)).astype(float)
+        return Hostile(kind, X, None, None, None, pairs, worth, penalty)
+    y = np.zeros(n, dtype=int)
+    y[rng.permutation(n)[: int(rng.integers(1, n))]] = 1
+    qid = None
+    if n >= 6 and rng.random() < 0.25:
+        qid = np.arange(n) % 2
+        y[:4] = [0, 1, 1, 0]
+    return Hostile(kind, X, y, qid, _weights(n, rng), None, None, penalty)
+
+
+def _weights(n, rng):
+    """DCG, AUC-like or random position weights, never increasing."""
+    which = rng.integers(3)
+    if which == 0:
+        return 1.0 / np.log2(np.arange(n) + 2.0)
+    if which == 1:
+        return np.arange(n, 0, -1) / n
+    return np.sort(rng.random(n))[::-1].copy()
+
+
+def _rows(kind, n, d, rng):
+    X = rng.normal(size=(n, d))
+    if kind == "scaled columns":
+        return X * 2.0 ** rng.integers(-40, 41, size=d)
+    if kind == "outlier":
+        X[rng.integers(n), rng.integers(d)] = rng.choice([-1, 1]) * 10.0 ** rng.uniform(3, 15)
+        return X
+    if kind == "sentinel":
+        X = np.round(X * 3) if rng.random() < 0.5 else X
+        X[rng.random((n, d)) < 0.25] = rng.choice([-999.0, 9999.0])
+        return X
+    if kind == "offset":
+        X = np.round(X * 4) if rng.random() < 0.5 else X
+        return X + rng.choice([0.0, 1e9, -1e9, 1e6], size=d)
+    if kind == "near-collinear":
+        base = rng.integers(-(10**6), 10**6, size=n)
+        return np.column_stack([base + rng.integers(-2, 3, size=n) for _ in range(d)]).astype(float)
+    if kind == "whole numbers":
+        return rng.integers(-2, 3, size=(n, d)).astype(float)
+    if kind == "collinear":
+        X = np.round(X * 3)
+        if d > 1:
+            X[:, -1] = X[:, :-1] @ rng.integers(-2, 3, size=d - 1)
+        return X
+    if kind == "duplicates":
+        X = np.round(X * 2, 1) if rng.random() < 0.5 else X
+        return X[rng.integers(max(2, n // 2), size=n)]
+    if kind == "decimals":
+        return np.round(X, 1)
+    return X
+
+
+def best_value(problem: Hostile) -> float:
+    """The largest value of any real coefficients, pairs won by any difference at all."""
+    if problem.pairs is not None:
+        pairs = [tuple(map(int, pair)) for pair in problem.pairs]
+        worth = problem.pair_weight
+
+        def value(won):
+            return oracles.pair_value(won, worth)
+
+    else:
+        groups = np.zeros(len(problem.X), dtype=int) if problem.qid is None else problem.qid
+        pairs, lists = [], []
+        for q in np.unique(groups):
+            upper = np.flatnonzero((groups == q) & (problem.y == 1)).tolist()
+            lower = np.flatnonzero((groups == q) & (problem.y == 0)).tolist()
+            if upper and lower:
+                lists.append((len(pairs), len(upper), len(lower)))
+                pairs += [(i, k) for i in upper for k in lower]
+
+        def value(won):
+            return oracles.lists_value(won, lists, problem.weights)
+
+    differences = oracles.whole_differences(problem.X, pairs)
+    return oracles.best_strict_value(differences, value, problem.penalty)
