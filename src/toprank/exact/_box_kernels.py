@@ -9,6 +9,7 @@ can be won somewhere in the box at t only if ``centre + radius + slope * t + err
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,7 @@ class Work(NamedTuple):
     spare: NDArray[np.float64]
     spare_info: NDArray[np.int64]
     rows: NDArray[np.float64]
+    wide: NDArray[np.float64]
     flags: NDArray[np.int64]
     lp: NDArray[np.float64]
     ends: NDArray[np.int64]
@@ -161,6 +163,7 @@ def widest_axis(first, last, k, reach, ids, E, half, smallest, total):
 def worth_at(value, target, point, first, last, margin, problem, work):
     """Value at a point of the box when it reaches the target, else NOTHING; rounding is ignored."""
     E, owner, gain, weight, shift = problem.E, problem.owner, problem.gain, problem.weight, problem.shift
+    error = problem.error
     need = 0.0
     for i in range(problem.norm.shape[0]):
         s = 0.0
@@ -173,7 +176,7 @@ def worth_at(value, target, point, first, last, margin, problem, work):
         s = 0.0
         for j in range(point.size):
             s += E[p, j] * point[j]
-        if s < need:
+        if s < need or (need == 0.0 and s <= error[p]):
             value = lose(p, owner, gain, weight, shift, work.count, work.at_most, value)
             work.who[0, n] = p
             n += 1
@@ -187,19 +190,32 @@ def worth_at(value, target, point, first, last, margin, problem, work):
 
 @njit(**JIT)
 def fill_rows(first, last, k, low, high, need, ids, centre, E, error, half, rows, ranges):
-    """Undecided pairs as `conflict` reads them: middle value and range along each axis; how many axes."""
+    """Undecided pairs as `conflict` reads them: middle value and range along each axis; how many axes.
+
+    Everything is multiplied by a power of two that makes the longest range about 1; returned as well, times
+    the largest error.
+    """
     axes = 0
+    longest = 0.0
     for j in range(E.shape[1]):
         if half[j] > 0.0:
             axes += 1
             ranges[axes] = 0.5 * (high - low) + 3e-16 if j == k else half[j]
+            longest = max(longest, ranges[axes])
+    factor = math.ldexp(1.0, -math.frexp(longest)[1])
+    axes = 0
+    for j in range(E.shape[1]):
+        if half[j] > 0.0:
+            axes += 1
             for q in range(last - first):
-                rows[q, axes] = E[ids[first + q], j] * ranges[axes]
+                rows[q, axes] = factor * (E[ids[first + q], j] * ranges[axes])
     middle = 0.5 * (low + high)
+    largest = 0.0
     for q in range(last - first):
         p = ids[first + q]
-        rows[q, 0] = centre[first + q] + E[p, k] * middle + 2.0 * error[p] - need
-    return axes
+        rows[q, 0] = factor * (centre[first + q] + E[p, k] * middle + 2.0 * error[p] - need)
+        largest = max(largest, error[p])
+    return axes, factor * largest
 
 
 @njit(**JIT)
@@ -230,7 +246,7 @@ def propose(value, target, first, last, margin, problem, work):
 @njit(**JIT)
 def search(problem, work, margin, k, target, max_work, close_size, close_tries, smallest):
     """Work on the loaded subtree until it is done, `max_work` pairs were looked at or something was found."""
-    E, error, owner, gain, weight, shift, norm, norm_error, _, _ = problem
+    E, error, owner, gain, weight, shift, norm, norm_error, _, _, _, _ = problem
     ids, centre, radius, lost = work.ids, work.centre, work.radius, work.lost
     at, who, count, at_most, regs = work.at, work.who, work.count, work.at_most, work.regs
     span, mid, half, times, plan = work.span, work.mid, work.half, work.times, work.plan
@@ -317,12 +333,13 @@ def search(problem, work, margin, k, target, max_work, close_size, close_tries, 
             pick = widest_axis(first, last, k, 0.5 * (high - low), ids, E, half[below], smallest, total)
             stuck = pick < 0 or below + 2 >= plan.shape[0]
             if last - first <= (work.rows.shape[0] if stuck else close_size):
-                axes = fill_rows(
+                axes, doubt = fill_rows(
                     first, last, k, low, high, need, ids, centre, E, error, half[below], work.rows, ranges
                 )
                 answer, value = close(
                     value, target, last - first, axes, 2000 if stuck else close_tries, first, ids, work.rows,
-                    work.flags, work.lp, owner, gain, weight, shift, count, at_most,
+                    work.wide, work.flags, work.lp, 2.0 * doubt + 1e-10 if margin == 0.0 else 0.0,
+                    problem, count, at_most,
                 )  # fmt: skip
                 done += last - first
                 alive = answer != 1

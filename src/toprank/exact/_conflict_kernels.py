@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
+from toprank.exact._dependence_kernels import dependent
 from toprank.exact._sweep_kernels import JIT, lose, regain
+
+NEARLY = 1e-9
+"""Combinations of rows this small may be exactly zero."""
+SMALLEST_PART = 1e-7
+"""Members of such a combination have multipliers above this."""
 
 
 @njit(**JIT)
@@ -112,9 +119,47 @@ def is_conflict(size, rows, basis, inverse, total):
 
 
 @njit(**JIT)
-def close(
-    value, target, n, axes, tries, first, ids, rows, flags, lp, owner, gain, weight, shift, count, at_most
-):
+def clash(n, axes, first, ids, rows, wide, flags, lp, doubt, problem):
+    """As `conflict`, the members in flags[4]: how many, then which.
+
+    Without a margin (doubt > 0), pairs that are exactly opposed cannot be told from pairs that can just be
+    won together, within the box and in floats: where the latter is in doubt, a second program looks for a
+    combination of the live pairs that vanishes, and whole numbers decide whether it does.
+    """
+    answer = conflict(n, axes, rows, flags, lp)
+    size = axes + 1
+    members = flags[4]
+    members[0] = 0
+    if answer == 1:
+        for i in range(size):
+            if flags[2, i] >= 0 and lp[i, 0] > 0.0:
+                members[0] += 1
+                members[members[0]] = flags[2, i]
+        return 1
+    if doubt == 0.0 or (answer == 0 and lp[size + 3, 0] > doubt):
+        return answer
+    r = problem.E.shape[1]
+    for q in range(n):
+        wide[q, 0] = -NEARLY
+        for j in range(r):
+            wide[q, j + 1] = problem.E[ids[first + q], j]
+    other = wide[wide.shape[0] - r - 6 :, :]
+    if conflict(n, r, wide, flags, other) != 1:
+        return answer
+    chosen = np.empty(r + 1, np.int64)
+    for i in range(r + 1):
+        if flags[2, i] >= 0 and other[i, 0] > SMALLEST_PART:
+            chosen[members[0]] = ids[first + flags[2, i]]
+            members[0] += 1
+            members[members[0]] = flags[2, i]
+    count = members[0]
+    if dependent(problem.E, problem.doubt, problem.book, chosen, np.ones(r + 1), count):
+        return 1
+    return -1
+
+
+@njit(**JIT)
+def close(value, target, n, axes, tries, first, ids, rows, wide, flags, lp, doubt, problem, count, at_most):
     """Try to show that no set of undecided pairs that can be won together is worth the target.
 
     Each conflict means that one of its pairs is lost; those whose loss alone misses the target are settled,
@@ -124,7 +169,8 @@ def close(
     flags[0] = 1 while a pair counts as won, flags[1] = 1 while it may not be lost, flags[3] = stack of frames
     (members..., how many, which one is being tried).
     """
-    size = axes + 1
+    owner, gain, weight, shift = problem.owner, problem.gain, problem.weight, problem.shift
+    size = problem.E.shape[1] + 1
     stack = flags[3]
     top = 0
     for q in range(n):
@@ -133,13 +179,15 @@ def close(
     answer = 1
     while True:
         tries -= 1
-        answer = conflict(n, axes, rows, flags, lp) if tries >= 0 and top + size + 2 < stack.size else -1
+        answer = -1
+        if tries >= 0 and top + size + 2 < stack.size:
+            answer = clash(n, axes, first, ids, rows, wide, flags, lp, doubt, problem)
         if answer != 1:
             break
         members = 0
-        for i in range(size):
-            q = flags[2, i]
-            if q >= 0 and lp[i, 0] > 0.0 and flags[1, q] == 0:
+        for i in range(flags[4, 0]):
+            q = flags[4, i + 1]
+            if flags[1, q] == 0:
                 p = ids[first + q]
                 after = lose(p, owner, gain, weight, shift, count, at_most, value)
                 regain(p, owner, gain, weight, shift, count, at_most, after)

@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from toprank.exact.dependence import Ledger
+
 JIT = {"cache": True, "nogil": True}
 NOTHING = -(2**62)
 
@@ -31,6 +33,8 @@ class Problem(NamedTuple):
     norm_error: NDArray[np.float64]
     count: NDArray[np.int32]
     at_most: NDArray[np.int32]
+    doubt: NDArray[np.float64]
+    book: Ledger
 
 
 @njit(**JIT)
@@ -203,7 +207,7 @@ def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, 
     interval are multiples of 1/4, so that multiplying by them hardly rounds. out[0] is the place, out[1] the
     number of pairs that change sides; when there is no room for them nothing else is done.
     """
-    E, error, owner, gain, weight, shift, _, _, base, base_at_most = problem
+    E, error, owner, gain, weight, shift, _, _, base, base_at_most, _, _ = problem
     count = base.copy()
     at_most = base_at_most.copy()
     events = 0

@@ -73,7 +73,8 @@ class BoxWorker:
             spare=np.zeros((SPARE, 2 * r + 2)),
             spare_info=np.zeros((SPARE, 2), np.int64),
             rows=np.zeros((min(LARGEST_CLOSE, P) + 1, r + 1)),
-            flags=np.zeros((4, 8 * LARGEST_CLOSE), np.int64),
+            wide=np.zeros((min(LARGEST_CLOSE, P) + r + 7, r + 1)),
+            flags=np.zeros((5, 8 * LARGEST_CLOSE), np.int64),
             lp=np.zeros((r + 6, r + 1)),
             ends=np.zeros(BUCKETS + 1, np.int64),
         )

@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
+from toprank.exact.coordinates import pairs_in, plain_basis, slanted
+from toprank.exact.dependence import ledger
 from toprank.exact.pairs import PairArrays, largest_leads
+from toprank.exact.whole import independent_columns, is_regular
 
 if TYPE_CHECKING:
     from toprank.exact._sweep_kernels import Problem
@@ -77,7 +80,7 @@ class Frame:
     noise : float
         Largest change of any pair along the directions that were left out, summed over them.
     exact_norm : bool
-        Whether u are the coefficients themselves, so that max|w_j| = 1 on every face.
+        Whether u are the coefficients themselves, one or two, so that max|w_j| = 1 on every face.
     """
 
     problem: Problem
@@ -148,6 +151,8 @@ def build_frame(
     """
     from toprank.exact._sweep_kernels import Problem
 
+    if arrays.margin == 0:
+        return _strict_frame(arrays, direction, None if given is None else given[0])
     D, margin, possible, used = _winnable(arrays)
     if given is None:
         start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
@@ -179,10 +184,71 @@ def build_frame(
         norm_error,
         count,
         at_most,
+        np.zeros(len(E)),
+        ledger(np.zeros((1, 1)), [0], [0]),
     )
     basis = np.zeros((arrays.differences.shape[1], r))
     basis[used] = reduced
     return Frame(problem, basis, margin - 4 * d * noise, scale, value, floor, noise, exact_norm)
+
+
+def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | None) -> Frame:
+    """The problem without a margin, on columns that no others add up to."""
+    from toprank.exact._sweep_kernels import Problem
+
+    possible = arrays.winnable()
+    upper, lower = arrays.upper[possible], arrays.lower[possible]
+    used = np.zeros(0, dtype=np.int64)
+    if possible.any():
+        used = independent_columns(arrays.rows, upper, lower)
+    rows = np.ascontiguousarray(arrays.rows[:, used])
+    r, scale = max(2, len(used)), value_scale(arrays)
+    if given is not None:
+        reduced = given[used]
+    elif len(used) <= 2:
+        reduced = np.eye(len(used), r)
+    else:
+        start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
+        reduced = _strict_basis(rows, upper, lower, start)
+    E, doubt = pairs_in(rows, upper, lower, reduced)
+    units = 2 * (41 * r + 64) + 8 * r + 64
+    error = np.abs(E).sum(axis=1) * units * UNIT + 2 * r * doubt + 1e-300
+    value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
+    problem = Problem(
+        E,
+        error,
+        np.ascontiguousarray(arrays.positive[possible], dtype=np.int32),
+        gain,
+        weight,
+        shift,
+        np.zeros((0, r)),
+        np.zeros(0),
+        count,
+        at_most,
+        doubt,
+        ledger(rows, upper, lower),
+    )
+    basis = np.zeros((arrays.differences.shape[1], r))
+    basis[used] = reduced
+    return Frame(problem, basis, 0.0, scale, value, floor, 0.0, len(used) <= 2)
+
+
+def _strict_basis(
+    rows: Floats, upper: NDArray[np.int32], lower: NDArray[np.int32], direction: Floats | None
+) -> Floats:
+    """Good coordinates, the best answer so far in the middle of a face, nothing aligned with the data."""
+    plain = plain_basis(rows, upper, lower)
+    first = None
+    if direction is not None and direction.any():
+        first = np.linalg.solve(plain / np.abs(plain).max(axis=0), direction) / np.abs(plain).max(axis=0)
+        first = first / np.abs(first).max() if np.isfinite(first).all() else None
+    E = pairs_in(rows, upper, lower, plain)[0]
+    for turn in (_turned(E, np.eye(len(plain)), first), np.eye(len(plain))):
+        basis = slanted(plain @ turn)
+        basis /= np.abs(basis).max()
+        if np.isfinite(basis).all() and np.linalg.cond(turn) < 1e6 and is_regular(basis):
+            return basis
+    return plain
 
 
 def _coordinates(D: Floats, margin: float, direction: Floats | None, reduce: bool) -> tuple[Floats, float]:

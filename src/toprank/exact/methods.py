@@ -123,9 +123,9 @@ def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
 
 
 def claimed_margin(method: MethodName, arrays: PairArrays) -> float:
-    """The margin that the bound of a search of these pairs is about."""
+    """The margin that the bound of a search of these pairs is about, where that is not their own."""
     cells = "cells" in (choose(method, arrays), companion(method, arrays))
-    return max(arrays.margin, CELLS_MARGIN if cells else 0.0)
+    return CELLS_MARGIN if cells and arrays.margin == 0 else 0.0
 
 
 def _hard(arrays: PairArrays) -> bool:
@@ -154,7 +154,7 @@ def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
 
 def _with_margin(name: str, arrays: PairArrays) -> PairArrays:
     """The cells need a margin."""
-    return replace(arrays, margin=max(arrays.margin, CELLS_MARGIN)) if name == "cells" else arrays
+    return replace(arrays, margin=arrays.margin or CELLS_MARGIN) if name == "cells" else arrays
 
 
 def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:

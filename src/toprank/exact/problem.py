@@ -30,6 +30,7 @@ from toprank.exact.pairs import PairArrays, Query, class_arrays, preference_arra
 from toprank.exact.preferences import kendall_pairs, multipartite_pairs
 from toprank.exact.rational import is_sparse
 from toprank.exact.weights import position_weights
+from toprank.exact.whole import free_margin
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]
@@ -340,14 +341,19 @@ class RankingProblem:
     # -- hand-over ----------------------------------------------------------------------------
 
     def arrays(self, columns: ArrayLike | None = None) -> PairArrays:
-        """The problem over its pairs, restricted to some columns when asked."""
+        """The problem over its pairs, restricted to some columns when asked.
+
+        Where all numbers are whole and small the arrays have a margin though the problem has none: it
+        changes nothing about which pairs can be won together (`toprank.exact.whole`).
+        """
         kept = slice(None) if columns is None else np.asarray(columns, dtype=np.int64)
         rows: Any = self.scaled
         rows = rows[:, kept]
         rows = np.asarray(rows.toarray() if is_sparse(rows) else rows)
+        margin = self.margin or free_margin(rows)
         if self.pairs is not None and self.pair_weight is not None:
-            return preference_arrays(rows, self.pairs, self.pair_weight, self.margin)
-        return class_arrays(rows, self.queries, self.weights, self.weight_start, self.margin)
+            return preference_arrays(rows, self.pairs, self.pair_weight, margin)
+        return class_arrays(rows, self.queries, self.weights, self.weight_start, margin)
 
     def restricted(self, columns: ArrayLike) -> Self:
         """The same problem on some columns only, without a price on coefficients."""
