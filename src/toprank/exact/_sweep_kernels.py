@@ -232,3 +232,37 @@ def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, 
         owner, gain, weight, shift, count, at_most, out,
     )  # fmt: skip
     return best
+
+
+@njit(**JIT)
+def walk_sectors(problem, events, ends, value):
+    """Two coordinates without a margin: the largest value of any sector, and after which set of events.
+
+    Going around once, event p < P is the direction from which pair p is won, event p + P from which it is
+    lost; events up to ends[g] happen at one direction, on which a pair is not won.
+    """
+    owner, gain, weight, shift = problem.owner, problem.gain, problem.weight, problem.shift
+    count = problem.count.copy()
+    at_most = problem.at_most.copy()
+    P = len(events) // 2
+    place = np.empty(2 * P, np.int64)
+    for e in range(2 * P):
+        place[events[e]] = e
+    for p in range(P):
+        if place[p] < place[p + P]:  # won later on, so not at the start
+            value = lose(p, owner, gain, weight, shift, count, at_most, value)
+    best = NOTHING
+    found = 0
+    first = 0
+    for g in range(len(ends)):
+        for e in range(first, ends[g]):
+            if events[e] >= P:
+                value = lose(events[e] - P, owner, gain, weight, shift, count, at_most, value)
+        for e in range(first, ends[g]):
+            if events[e] < P:
+                value = regain(events[e], owner, gain, weight, shift, count, at_most, value)
+        first = ends[g]
+        if value > best:
+            best = value
+            found = g
+    return best, found

@@ -21,6 +21,7 @@ from toprank.exact.box_worker import Box, BoxWorker, sweep_face
 from toprank.exact.branching import MAX_CANDIDATES, BranchAndBound
 from toprank.exact.frame import Frame, build_frame
 from toprank.exact.pairs import PairArrays
+from toprank.exact.plane import best_sector
 
 __all__ = ["SweepSearch"]
 
@@ -183,7 +184,10 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
             worker.expect(self._target)
 
     def _explore_faces(self, deadline: float) -> None:
-        """One or two coefficients: each face of the box is one sweep."""
+        """One or two coefficients: each face of the box is one sweep; without a margin, all are."""
+        if self._frame.margin == 0:
+            self._explore_plane()
+            return
         while time.perf_counter() < deadline:
             face = self._next()
             if face is None:
@@ -197,6 +201,21 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
                 self._consider(sweep_face(self._frame, face.place, self._target, safe=True)[1])
             if bound >= self._target:
                 self._stuck.append(Box(bound, face.place))
+
+    def _explore_plane(self) -> None:
+        """Two coordinates without a margin: the best of all sectors, exactly."""
+        faces = [box for _, _, box in self._heap]
+        self._heap = []
+        if not faces:
+            return
+        for face in faces:
+            self._close(face)
+        bound, point = best_sector(self._frame)
+        self._nodes += 1
+        if bound >= self._target:
+            # Whether floats can tell or not: what is offered is counted exactly.
+            self._consider(point)
+            self._stuck.append(Box(bound, faces[0].place))
 
 
 def _boxes(bounds: NDArray[np.int64], places: Floats) -> list[Box]:
