@@ -213,6 +213,23 @@ def under_ties(name, y, scores, statistics=STATISTICS):
     return {"worst": lowest, "mean": mean, "best": highest}
 
 
+NORMALIZED = {
+    "ndcg": "dcg",
+    "ndcg@3": "dcg@3",
+    "ndcg@30%": "dcg@30%",
+    "ndcg(gain=exponential)": "dcg(gain=exponential)",
+    "partial_auc@3(normalize=true)": "partial_auc@3",
+}
+
+
+def longer_order(name, order):
+    """A statistic of one order of two classes, where all orders are too many to look for the best among."""
+    if name not in NORMALIZED:
+        return STATISTICS[name](order)
+    plain = STATISTICS[NORMALIZED[name]]
+    return plain(order) / plain(sorted(order, reverse=True))
+
+
 # --- statistics by all pairs, sample weights and all -----------------------------------------------
 
 

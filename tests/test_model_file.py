@@ -232,7 +232,7 @@ TREE = "sklearn.tree._tree.Tree"
 
 @pytest.fixture(scope="module")
 def forest():
-    return _model(_reranker(base=RandomForestClassifier(5, random_state=0)))
+    return _model(_reranker(base=RandomForestClassifier(5, max_depth=1, random_state=0)))
 
 
 def test_forest_is_not_json(forest, tmp_path):

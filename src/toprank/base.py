@@ -235,8 +235,12 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         """The statistic this ranker optimises (`statistic`, else AUC) on `X`; ties are mistakes."""
         statistic = statistics.get(getattr(self, "statistic", "auc"))
         positive = np.asarray(y) == self.classes_[1]
-        value = statistic(positive, self.decision_function(X), sample_weight=sample_weight, qid=qid)
+        value = statistic(positive, self._scores_to_judge(X, qid), sample_weight=sample_weight, qid=qid)
         return float(value if statistic.greater_is_better else -value)
+
+    def _scores_to_judge(self, X: ArrayLike, qid: ArrayLike | None) -> NDArray[np.float64]:
+        """Scores of rows whose queries are known; most rankers score them as any other rows."""
+        return self.decision_function(X)
 
     # -- scikit-learn tags --------------------------------------------------------------------
 
@@ -283,14 +287,18 @@ def clone_for_codes(estimator: Any) -> Any:
     return copy.set_params(**dict.fromkeys(told)) if told else copy
 
 
-def ranking_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
+def ranking_scores(estimator: Any, X: Any, qid: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
     """Scores of any fitted scikit-learn estimator: decision function, else probability, else prediction.
+
+    Queries are for an estimator with ``by_query_`` set, whose scores depend on them.
 
     >>> from sklearn.linear_model import LinearRegression
     >>> ranking_scores(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), [[2.0]]).round(6)
     array([2.])
     """
-    if hasattr(estimator, "decision_function"):
+    if qid is not None and getattr(estimator, "by_query_", False):
+        scores = np.asarray(estimator.decision_function(X, qid=qid), dtype=np.float64)
+    elif hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
     elif hasattr(estimator, "predict_proba"):
         scores = np.asarray(estimator.predict_proba(X), dtype=np.float64)

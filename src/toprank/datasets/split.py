@@ -26,6 +26,7 @@ def split_rows(
     *,
     test_fraction: float = 0.5,
     groups: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     random_state: Seed = None,
 ) -> Split:
     """One random split that keeps the share of positives the same in both parts.
@@ -42,6 +43,8 @@ def split_rows(
         each class goes to each part.
     groups : array-like of shape (n,), optional
         Rows with the same value stay together: queries, subjects, households.
+    qid : array-like of shape (n,), optional
+        With `groups`: each part gets a query with two different labels, so that it can be ranked.
     random_state : int, numpy Generator or None
 
     Examples
@@ -55,7 +58,8 @@ def split_rows(
     rng = generator(random_state)
     labels = np.asarray(y)
     if groups is not None:
-        return _split_groups(labels, np.asarray(groups), test_fraction, rng)
+        lists = np.zeros(len(labels)) if qid is None else np.asarray(qid)
+        return _split_groups(labels, np.asarray(groups), lists, test_fraction, rng)
     held_out = np.zeros(len(labels), dtype=bool)
     for value in np.unique(labels):
         rows = np.flatnonzero(labels == value)
@@ -71,6 +75,7 @@ def half_splits(
     repeats: int = 10,
     test_fraction: float = 0.5,
     groups: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     random_state: Seed = 0,
 ) -> Iterator[Split]:
     """Repeated random splits: the protocol behind the tables of Rudin & Wang (2018), section 5.
@@ -85,7 +90,7 @@ def half_splits(
     if repeats < 1:
         raise InputError(f"repeats={repeats} is not at least 1.")
     for rng in generator(random_state).spawn(repeats):
-        yield split_rows(y, test_fraction=test_fraction, groups=groups, random_state=rng)
+        yield split_rows(y, test_fraction=test_fraction, groups=groups, qid=qid, random_state=rng)
 
 
 def _test_size(n: int, fraction: float, rng: np.random.Generator) -> int:
@@ -96,7 +101,11 @@ def _test_size(n: int, fraction: float, rng: np.random.Generator) -> int:
 
 
 def _split_groups(
-    labels: NDArray[np.generic], groups: NDArray[np.generic], fraction: float, rng: np.random.Generator
+    labels: NDArray[np.generic],
+    groups: NDArray[np.generic],
+    lists: NDArray[np.generic],
+    fraction: float,
+    rng: np.random.Generator,
 ) -> Split:
     if len(groups) != len(labels):
         raise InputError(f"groups has {len(groups)} entries for {len(labels)} rows.")
@@ -108,6 +117,15 @@ def _split_groups(
         chosen = rng.permutation(len(names))[: _test_size(len(names), fraction, rng)]
         held_out = np.isin(codes, chosen)
         split = Split(np.flatnonzero(~held_out), np.flatnonzero(held_out))
-        if all(len(np.unique(labels[part])) > 1 for part in split):
+        if all(_can_be_ranked(labels[part], lists[part]) for part in split):
             return split
-    raise InputError("No split by groups was found that leaves both classes in both parts.")
+    raise InputError(
+        "No split by groups was found that leaves both classes (in one query, where there are queries) in"
+        " both parts."
+    )
+
+
+def _can_be_ranked(labels: NDArray[np.generic], lists: NDArray[np.generic]) -> bool:
+    """Whether one of the lists holds two different labels."""
+    numbers, codes = (np.unique(column, return_inverse=True)[1] for column in (lists, labels))
+    return len(np.unique(np.stack((numbers, codes)), axis=1).T) > int(numbers.max()) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -9,9 +10,28 @@ from numpy.typing import NDArray
 
 from toprank.statistics import LinearRankStatistic, get
 
-__all__ = ["position_weights"]
+__all__ = ["PositionWeights", "position_weights"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PositionWeights:
+    """The weights of each query's positions, and what to call the sum they make.
+
+    Parameters
+    ----------
+    lists : tuple of arrays
+        One for each query, in the order of the queries' labels; best position first, never increasing. They
+        are used as they are and summed over queries.
+    name : str
+    """
+
+    lists: tuple[Floats, ...]
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def position_weights(
@@ -29,17 +49,31 @@ def position_weights(
     sizes = np.bincount(qid)
     n_pos = np.bincount(qid, weights=labels).astype(np.int64)
     mixed = (n_pos > 0) & (n_pos < sizes)
-    source = _source(statistic, int(sizes.max()))
+    if isinstance(statistic, PositionWeights):
+        found: list[Any] = _given_lists(statistic, sizes)
+    else:
+        source = _source(statistic, int(sizes.max()))
+        found = [
+            source(int(n), int(m)) if both else None for n, m, both in zip(sizes, n_pos, mixed, strict=True)
+        ]
     parts = [
-        _checked(source(int(n), int(m)), int(n)) if both else np.empty(0)
-        for n, m, both in zip(sizes, n_pos, mixed, strict=True)
+        _checked(part, int(n)) if both else np.empty(0)
+        for part, n, both in zip(found, sizes, mixed, strict=True)
     ]
     start = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
     weights = np.concatenate(parts)
-    if queries == "mean":
+    if queries == "mean" and not isinstance(statistic, PositionWeights):
         weights = weights / np.count_nonzero(mixed)
     name = "position weights" if isinstance(statistic, np.ndarray | list | tuple) else str(statistic)
     return weights, start, name
+
+
+def _given_lists(given: PositionWeights, sizes: NDArray[np.int64]) -> list[Floats]:
+    if len(given.lists) != len(sizes):
+        raise ValueError(
+            f"statistic: weights for {len(sizes)} queries are needed, got {len(given.lists)} lists."
+        )
+    return [weights[:n] for weights, n in zip(given.lists, sizes, strict=True)]
 
 
 def _source(statistic: Any, longest: int) -> Any:

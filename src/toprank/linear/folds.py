@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def ranking_folds(
         yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
 
-def can_be_ranked(grade: Floats, qid: Ints | None) -> bool:
+def can_be_ranked(grade: NDArray[Any], qid: Ints | None) -> bool:
     """Whether some list holds two different labels.
 
     >>> can_be_ranked(np.array([0.0, 1.0]), None), can_be_ranked(np.array([0.0, 1.0]), np.array([0, 1]))
@@ -83,7 +84,7 @@ def _by_query(grade: Floats, qid: Ints, rng: np.random.Generator) -> tuple[Ints,
     return shuffled[np.argsort(~rankable[shuffled], kind="stable")], int(np.count_nonzero(rankable))
 
 
-def _rankable(grade: Floats, qid: Ints) -> NDArray[np.bool_]:
+def _rankable(grade: NDArray[Any], qid: Ints) -> NDArray[np.bool_]:
     """Whether each query holds two different labels; numbers without rows are no queries."""
     lowest, highest = np.full(int(qid.max()) + 1, np.inf), np.full(int(qid.max()) + 1, -np.inf)
     np.minimum.at(lowest, qid, grade)

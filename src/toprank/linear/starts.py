@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import RankingData, clone_for_codes
+from toprank.base import RankingData, clone_for_codes, ranking_scores
 from toprank.control import Run
 from toprank.exact.problem import RankingProblem
 from toprank.exact.rational import is_sparse
 
-__all__ = ["Start", "logistic_direction", "mean_difference", "start_directions"]
+__all__ = ["Start", "linear_direction", "logistic_direction", "mean_difference", "start_directions"]
 
 Floats = NDArray[np.float64]
 Start = str | ArrayLike | Any | None
@@ -94,3 +95,21 @@ def _standardised(rows: Any) -> tuple[Any, Floats]:
     spread = rows.std(axis=0)
     shrink = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
     return (rows - rows.mean(axis=0)) * shrink, shrink
+
+
+def linear_direction(base: Any, d: int) -> NDArray[np.float64] | None:
+    """Coefficients of a base that scores linearly (a pipeline of scaler and linear model, say), else None."""
+    probes = np.random.default_rng(0).normal(size=(3, d))
+    try:
+        origin, *units = _score_rows(base, np.vstack((np.zeros((1, d)), np.eye(d))))
+        direction = np.asarray(units) - origin
+        seen = np.asarray(_score_rows(base, probes))
+    except Exception:  # a base that cannot score such rows is not linear in them
+        return None
+    expected = origin + probes @ direction
+    linear = np.allclose(seen, expected, rtol=1e-6, atol=1e-6 * float(np.abs(seen).max(initial=0.0)))
+    return direction if linear and np.isfinite(direction).all() and direction.any() else None
+
+
+def _score_rows(base: Any, rows: NDArray[np.float64]) -> list[float]:
+    return ranking_scores(base, sp.csr_matrix(rows) if rows.shape[1] > 1000 else rows).tolist()

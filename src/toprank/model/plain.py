@@ -40,6 +40,7 @@ _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
         "toprank.rerank",
         (
             *("base_", "reranker_", "threshold_", "n_top_", "classes_", "n_features_in_", "intercept_"),
+            *("reranked_", "by_query_"),
             # How the reranker's scores are fitted in above the base's.
             *("_base_spread", "_rerank_middle", "_rerank_spread"),
             "outcome_",

@@ -53,7 +53,11 @@ class RankingModel:
     def scores(self, table: Table) -> tuple[NDArray[np.float64], list[Note]]:
         """Scores of the rows, the higher the nearer to the top, and what had to be done to the columns."""
         X, notes = self.encoder.encode(self.roles.features(table))
-        return ranking_scores(self.ranker, X), notes
+        return ranking_scores(self.ranker, X, self._queries(table)), notes
+
+    def _queries(self, table: Table) -> NDArray[np.int64] | None:
+        """Query of each row, where the model was learned within queries and the table has them."""
+        return self.roles.queries(table) if self.roles.qid in table.columns else None
 
     def ranked(self, table: Table) -> tuple[pd.DataFrame, list[Note]]:
         """The rows of a table best first, with rank, score and the rank the base alone would give.
@@ -62,19 +66,18 @@ class RankingModel:
         """
         X, notes = self.encoder.encode(self.roles.features(table))
         ids = self.roles.identifiers(table) if self.roles.id in table.columns else None
-        qid = self.roles.queries(table) if self.roles.qid in table.columns else None
-        return ranked_frame(self.ranker, X, table, ids=ids, qid=qid), notes
+        return ranked_frame(self.ranker, X, table, ids=ids, qid=self._queries(table)), notes
 
 
 def ranked_frame(
     ranker: Any, X: Any, table: Table, *, ids: pd.Series[Any] | None, qid: NDArray[np.int64] | None
 ) -> pd.DataFrame:
     """A table in the order of a ranker: ours first, then the columns as they came."""
-    order = _order(ranker, X)
+    order = _order(ranker, X, qid)
     columns: dict[str, Any] = {"rank": _ranks(order, qid)}
     if ids is None:
         columns["row"] = np.arange(1, len(table) + 1)
-    columns["score"] = ranking_scores(ranker, X)
+    columns["score"] = ranking_scores(ranker, X, qid)
     base = getattr(ranker, "base_", None)
     if base is not None:
         columns["base_rank"] = _ranks(best_first(ranking_scores(base, X)), qid)
@@ -90,10 +93,11 @@ def ranked_frame(
     return frame.iloc[_listing(order, qid)].reset_index(drop=True)
 
 
-def _order(ranker: Any, X: Any) -> NDArray[np.intp]:
-    order: NDArray[np.intp] = (
-        ranker.rank(X) if hasattr(ranker, "rank") else best_first(ranking_scores(ranker, X))
-    )
+def _order(ranker: Any, X: Any, qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+    if not hasattr(ranker, "rank"):
+        return best_first(ranking_scores(ranker, X))
+    by_query = qid is not None and getattr(ranker, "by_query_", False)
+    order: NDArray[np.intp] = ranker.rank(X, qid=qid) if by_query else ranker.rank(X)
     return order
 
 

@@ -157,6 +157,7 @@ def _all_splits(
         repeats=options.splits,
         test_fraction=options.held_out,
         groups=items.groups,
+        qid=items.qid,
         random_state=options.seed,
     )
     try:
@@ -196,8 +197,8 @@ def _one_split(
             continue
         seconds = time.perf_counter() - began
         row[contender.name] = _Result(
-            value_of(statistic, train.y, ranking_scores(ranker, X), train.qid),
-            value_of(statistic, test.y, ranking_scores(ranker, X_test), test.qid),
+            value_of(statistic, train.y, ranking_scores(ranker, X, train.qid), train.qid),
+            value_of(statistic, test.y, ranking_scores(ranker, X_test, test.qid), test.qid),
             seconds,
             _status(ranker) is Status.TIME_LIMIT,
         )

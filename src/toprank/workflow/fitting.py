@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import BaseRanker, ranking_scores
+from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Table
+from toprank.linear.heads import heads_of
 from toprank.statistics import RankStatistic
 
-__all__ = ["Items", "fit_quietly", "outcome_sentence", "top_scores", "value_of", "warm_up"]
+__all__ = ["Items", "fit_quietly", "outcome_sentence", "value_of", "warm_up", "wide_enough"]
+
+FEWEST_OF_A_CLASS = 5
+"""With fewer of one class in the top, there is next to nothing to learn an order from."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +52,23 @@ def value_of(
 
 
 def fit_quietly(
-    estimator: Any, X: Any, y: NDArray[np.int8], qid: NDArray[np.int64] | None
+    estimator: Any,
+    X: Any,
+    y: NDArray[np.int8],
+    qid: NDArray[np.int64] | None,
+    *,
+    leave_out: tuple[type[Warning], ...] = (),
 ) -> tuple[Any, list[str]]:
     """Fit, and hand back what it warned about as plain sentences, each once.
 
-    That a search was cut short is left out: the outcome says it.
+    That a search was cut short is left out, and what else the caller says otherwise: the outcome says it.
     """
     options = {"qid": qid} if qid is not None and isinstance(estimator, BaseRanker) else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimator.fit(X, y, **options)
-    kept = [warning for warning in caught if not issubclass(warning.category, SearchStoppedWarning)]
+    said: tuple[type[Warning], ...] = (SearchStoppedWarning, *leave_out)
+    kept = [warning for warning in caught if not issubclass(warning.category, said)]
     return estimator, list(dict.fromkeys(_first_sentence(warning) for warning in kept))
 
 
@@ -85,10 +95,19 @@ def warm_up(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> None:
     fit_quietly(estimator, rows, y, groups)
 
 
-def top_scores(ranker: Any, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """Base scores, final scores, and the rows the base puts at the top."""
-    base = ranking_scores(ranker.base_, X)
-    return base, ranking_scores(ranker, X), np.flatnonzero(base >= ranker.threshold_)
+def wide_enough(scores: NDArray[np.float64], items: Items, top: int) -> int:
+    """The given top, doubled until it holds some items of either class that can be compared."""
+    longest = len(scores) if items.qid is None else int(np.bincount(items.qid).max())
+    wanted = min(FEWEST_OF_A_CLASS, _rarer(scores, items, longest))
+    while top < longest and _rarer(scores, items, top) < wanted:
+        top = min(2 * top, longest)
+    return top
+
+
+def _rarer(scores: NDArray[np.float64], items: Items, top: int) -> int:
+    """How many of the rarer class the tops hold, those of one class left aside."""
+    labels = items.y[heads_of(scores, items.qid, top=top).mixed(items.y)]
+    return int(min(labels.sum(), len(labels) - labels.sum()))
 
 
 def outcome_sentence(outcome: Outcome) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from toprank import statistics
 from toprank.datasets import InputError
+from toprank.linear.folds import can_be_ranked
+from toprank.linear.heads import heads_of
 from toprank.lineup import BASES, Settings
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.source import Source
@@ -28,7 +32,8 @@ def checked_settings(
     number = min(DEFAULT_TOP, source.rows) if top is None else top
     if not 2 <= number <= source.rows:
         raise InputError(f"--top {number}: give a number from 2 to {source.rows}, the length of the list.")
-    _check_cutoff(chosen, number, source.positives)
+    _check_queries(source)
+    _check_cutoff(chosen, number, source)
     check_base(base)
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"--time-limit {time_limit:g}: give a number of seconds above 0.")
@@ -66,13 +71,23 @@ def optimisable(name: str) -> LinearRankStatistic:
     )
 
 
-def _check_cutoff(statistic: LinearRankStatistic, top: int, positives: int) -> None:
+def _check_queries(source: Source) -> None:
+    if not can_be_ranked(source.labelled.y, source.labelled.qid):
+        raise InputError(
+            f"--qid {source.roles.qid!r}: no query has items of both classes, so that no order within a query"
+            " is better than another; leave --qid out to rank all items as one list."
+        )
+
+
+def _check_cutoff(statistic: LinearRankStatistic, top: int, source: Source) -> None:
     """Refuse a statistic that is the same for every order of the top: there is nothing to optimise."""
+    y, qid = source.labelled.y, source.labelled.qid
     try:
-        weights = statistic.weights(top, min(positives, top - 1))
+        # Which rows are at the top does not matter here, only how many.
+        weights = heads_of(np.arange(len(y), dtype=np.float64), qid, top=top).weights(statistic, y)
     except ValueError as error:
-        raise InputError(f"--statistic '{statistic}' does not fit a top of {top}: {error}.") from None
-    if weights[0] == weights[-1]:
+        raise InputError(f"--statistic '{statistic}' does not fit these items: {error}.") from None
+    if all(worth[0] == worth[-1] for worth in weights.values()):
         raise InputError(
             f"--statistic '{statistic}' is the same for every order of the top {top}: give a larger --top or"
             " a statistic that looks at the order, such as dcg."

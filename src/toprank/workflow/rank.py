@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 import toprank
-from toprank.base import best_first, ranking_scores
+from toprank.base import ranking_scores
 from toprank.control import Outcome, Status, keep_best_on_interrupt
 from toprank.datasets import InputError, Note, Table, half_splits, learn_encoder
 from toprank.lineup import BASES, Settings, make_base, make_reranker
 from toprank.model import RankingModel
+from toprank.rerank import BaseOrderKeptWarning, top_values
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.fitting import (
     Items,
     fit_quietly,
     outcome_sentence,
-    top_scores,
     value_of,
     warm_up,
+    wide_enough,
 )
 from toprank.workflow.hints import column_hints
 from toprank.workflow.options import checked_settings
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldOut", "RankOptions", "RankReport", "rank_items"]
 
-FEWEST_OF_A_CLASS = 5
-"""With fewer of one class in the top, there is next to nothing to learn an order from."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankOptions:
@@ -48,7 +46,8 @@ class RankOptions:
     statistic : str
         What to optimise and to report.
     top : int or None
-        How many items at the top of the base list to rerank; None for 50, or all of a shorter list.
+        How many items at the top of the base list, or of each query's, to rerank; None for 50, or all of a
+        shorter list.
     base : str
         Who makes the first list: one of `toprank.lineup.BASES`.
     time_limit : float or None
@@ -141,7 +140,7 @@ class RankReport:
     statistic : str
     rows, positives, top : int
     optimised : Pair
-        On the reranked top of the labelled items: what the search worked on.
+        What the reranked top adds to the statistic of all labelled items: what the search worked on.
     training : Pair
         On all labelled items.
     held_out : HeldOut or None
@@ -175,8 +174,9 @@ class RankReport:
 
     @property
     def certainty(self) -> str:
-        """How sure the answer is, in words."""
-        return outcome_sentence(self.outcome)
+        """How sure the answer is, in words; where the base's order was kept, why."""
+        kept = not self.model.ranker.reranked_
+        return self.outcome.notes[-1] if kept else outcome_sentence(self.outcome)
 
     @property
     def encoding(self) -> str:
@@ -244,8 +244,8 @@ def rank_items(
         rows=source.rows,
         positives=source.positives,
         top=int(ranker.n_top_),
-        optimised=_pair(statistic, ranker, X, items, only_top=True),
-        training=_pair(statistic, ranker, X, items, only_top=False),
+        optimised=Pair(*top_values(ranker, statistic, X, items.y, items.qid)),
+        training=_pair(statistic, ranker, X, items),
         held_out=held_out,
         outcome=ranker.outcome_,
         notes=notes,
@@ -265,10 +265,11 @@ def _first_list(
     began = time.perf_counter()
     base, remarks = fit_quietly(make_base(settings), X, items.y, None)
     if options.top is None:
-        wider = _wide_enough(best_first(ranking_scores(base, X)), items.y, settings.top)
+        wider = wide_enough(ranking_scores(base, X), items, settings.top)
         if wider > settings.top:
+            of = "the first list" if items.qid is None else "each query's first list"
             remarks.append(
-                f"The top {settings.top} of the first list hold hardly any items of one class, so the top"
+                f"The top {settings.top} of {of} hold hardly any items of one class, so the top"
                 f" {wider} are reranked; --top sets another number."
             )
         settings = replace(settings, top=wider)
@@ -285,7 +286,7 @@ def _search(
         settings, time_limit=base.seconds_left, callback=watch.search, keep_proof=options.keep_proof
     )
     reranker = make_reranker(final, base=FrozenEstimator(base.ranker))
-    ranker, remarks = fit_quietly(reranker, X, items.y, items.qid)
+    ranker, remarks = fit_quietly(reranker, X, items.y, items.qid, leave_out=(BaseOrderKeptWarning,))
     # The frozen copy only saved fitting the base twice; the model is the same without it.
     ranker.set_params(base=make_base(settings), callback=None)
     ranker.base_ = base.ranker
@@ -310,15 +311,6 @@ def _limit(options: RankOptions) -> float | None:
     return None if options.time_limit is None else options.time_limit * share
 
 
-def _wide_enough(order: NDArray[np.intp], y: NDArray[np.int8], top: int) -> int:
-    """The given top, doubled until it holds some items of either class."""
-    wanted = min(FEWEST_OF_A_CLASS, int(y.sum()), int(len(y) - y.sum()))
-    best = y[order]
-    while top < len(y) and min(best[:top].sum(), top - best[:top].sum()) < wanted:
-        top = min(2 * top, len(y))
-    return top
-
-
 def _held_out(
     items: Items,
     source: Source,
@@ -335,19 +327,21 @@ def _held_out(
     watch.stage("Judging on held-out items", steps=options.splits)
     settings = replace(settings, time_limit=limit)
     pairs: list[Pair] = []
-    stopped = False
+    unchanged, stopped = 0, False
     try:
         for train, test in half_splits(
             items.y,
             repeats=options.splits,
             test_fraction=options.held_out,
             groups=items.groups,
+            qid=items.qid,
             random_state=options.seed,
         ):
-            pair, status = _one_split(items.take(train), items.take(test), source, statistic, settings)
+            pair, ranker = _one_split(items.take(train), items.take(test), source, statistic, settings)
             if kept.interrupted:
                 break
-            stopped |= status is Status.TIME_LIMIT
+            stopped |= ranker.outcome_.status is Status.TIME_LIMIT
+            unchanged += not ranker.reranked_
             pairs.append(pair)
             watch.step()
     except InputError as error:
@@ -358,29 +352,27 @@ def _held_out(
         remarks.append(f"Interrupted: {len(pairs)} of {options.splits} held-out splits were finished.")
     if stopped:
         remarks.append("The clock stopped some held-out fits; another run may give other figures.")
+    if unchanged:
+        remarks.append(f"In {unchanged} of {len(pairs)} held-out splits the base's own order was kept.")
     return (HeldOut(tuple(pairs), options.held_out) if pairs else None), remarks
 
 
 def _one_split(
     train: Items, test: Items, source: Source, statistic: LinearRankStatistic, settings: Settings
-) -> tuple[Pair, Status]:
-    """Learn everything, columns included, from one part; judge on the other."""
+) -> tuple[Pair, Any]:
+    """Learn everything, columns included, from one part; judge the ranker on the other."""
     categorical = [name for name in source.categorical if name in train.features.columns]
     encoder, _ = learn_encoder(train.features, categorical=categorical)
     X, _ = encoder.encode(train.features)
     ranker, _ = fit_quietly(make_reranker(settings), X, train.y, train.qid)
     X_test, _ = encoder.encode(test.features)
-    return _pair(statistic, ranker, X_test, test, only_top=False), ranker.outcome_.status
+    return _pair(statistic, ranker, X_test, test), ranker
 
 
-def _pair(statistic: LinearRankStatistic, ranker: Any, X: Any, items: Items, *, only_top: bool) -> Pair:
-    base, final, top = top_scores(ranker, X)
-    rows = top if only_top else np.arange(len(items.y))
-    if only_top and len(np.unique(items.y[rows])) < 2:
-        return Pair(float("nan"), float("nan"))
-    qid = None if items.qid is None else items.qid[rows]
-    values = [value_of(statistic, items.y[rows], scores[rows], qid) for scores in (base, final)]
-    return Pair(*values)
+def _pair(statistic: LinearRankStatistic, ranker: Any, X: Any, items: Items) -> Pair:
+    """The statistic of all items, in the order of the base and in the final one."""
+    both = (ranking_scores(estimator, X, items.qid) for estimator in (ranker.base_, ranker))
+    return Pair(*(value_of(statistic, items.y, scores, items.qid) for scores in both))
 
 
 def _model(

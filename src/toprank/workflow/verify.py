@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import ranking_scores
 from toprank.datasets import InputError
 from toprank.datasets.roles import binary_labels
 from toprank.exact import Certificate, Verification, verify
@@ -61,13 +60,13 @@ def verify_file(
     ranker = _certified(model, model_path)
     certificate = ranker.certificate_
     X, y, qid = _labelled(model, data)
-    chosen = _claimed_rows(model, X)
-    if len(np.unique(y[chosen])) < 2:
-        wrong = Verification(failed=("these data have one class only at the top",))
-        return VerifyReport(certificate, len(chosen), wrong)
-    problem = ranker.problem(X[chosen], y[chosen], qid=None if qid is None else qid[chosen])
+    try:
+        # The model's own: reranking is about the top of the list and its part of the whole list's statistic.
+        problem = model.ranker.problem(X, model.ranker.classes_[y], qid=qid)
+    except ValueError as error:
+        return VerifyReport(certificate, len(y), Verification(failed=(str(error),)))
     checked = _same_coefficients(ranker) + verify(problem, certificate, seconds=seconds)
-    return VerifyReport(certificate, len(chosen), checked)
+    return VerifyReport(certificate, int(problem.X.shape[0]), checked)
 
 
 def _labelled(
@@ -80,13 +79,6 @@ def _labelled(
     y, _ = binary_labels(table.frame[model.roles.target], positive=model.positive)
     X, _ = model.encoder.encode(model.roles.features(table))
     return X, y, model.roles.queries(table) if model.roles.qid in table.columns else None
-
-
-def _claimed_rows(model: RankingModel, X: Any) -> NDArray[np.intp]:
-    """The rows that the certificate is about: those the base puts at the top, or all."""
-    if isinstance(model.ranker, RankThenRerank):
-        return np.flatnonzero(ranking_scores(model.ranker.base_, X) >= model.ranker.threshold_)
-    return np.arange(X.shape[0])
 
 
 def _same_coefficients(ranker: ExactRanker) -> Verification:
