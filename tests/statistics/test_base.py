@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import FrozenInstanceError, dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -197,6 +199,8 @@ def test_cutoff_refuses(at):
 @pytest.mark.parametrize("spec", ["auc", "dcg", "ndcg@2", "average_precision"])
 def test_any_two_values_are_two_classes(spec, y):
     scores = [0.3, 0.1, 0.9, 0.2]
+    if "dcg" in spec and set(y) & {2, 0.5}:
+        return  # Relevance, which is worth what it says: see the graded tests.
     assert get(spec)(y, scores) == get(spec)([0, 1, 1, 0], scores)
 
 
@@ -210,6 +214,13 @@ def test_any_two_values_are_two_classes(spec, y):
         ([5, 5, 5, 5], "only one class"),
         ([0, 0, 0, 0], "one class only"),
         ([0, 1, np.nan, 1], "NaN"),
+        (np.array([0, 1, np.nan, 1], dtype=object), "NaN"),
+        (np.array([1, 1, np.nan, 1], dtype=object), "NaN"),
+        (np.array(["a", "b", None, "b"], dtype=object), "no value at index 2"),
+        (np.array(["a", "b", np.nan, "b"], dtype=object), "no value at index 2"),
+        ([0j, 1j, 0j, 1j], "real numbers, got complex"),
+        (np.ma.array([0, 1, 0, 1], mask=[0, 0, 0, 1]), "masked values"),
+        (np.array(["2020", "NaT", "2021", "2020"], dtype="datetime64[Y]"), "NaT"),
     ],
 )
 def test_labels_that_are_no_two_classes(y, message):
@@ -226,12 +237,55 @@ def test_labels_that_are_no_two_classes(y, message):
         (["a", "b", "c"], "must be numbers"),
         ([[1], [2], [3]], "one-dimensional"),
         ([2**53 + 1, 0, 1], "beyond 2\\*\\*53"),
+        (np.array([2**53 + 1, 0, 1], dtype=object), "beyond 2\\*\\*53"),
+        (np.array([2**70, 0, 1], dtype=object), "beyond 2\\*\\*63"),
+        ([1 + 2j, 1, 0], "real numbers, got complex"),
+        (np.array([1 + 0j, 1, 0], dtype=np.complex64), "real numbers, got complex"),
+        (np.array([1, 2j, 0], dtype=object), "real numbers, got complex"),
+        (["1", "2", "3"], "must be numbers"),
+        (np.array(["1", "2", "3"], dtype=object), "must be numbers"),
+        (np.array([1, "2", 3], dtype=object), "must be numbers"),
+        (np.array([b"1", b"2", b"3"]), "must be numbers"),
+        (np.array([0, 1, 2], dtype="timedelta64[s]"), "must be numbers"),
+        (np.array([0, 1, 2], dtype="datetime64[s]"), "must be numbers"),
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), "masked values"),
+        (np.array([1, None, 3], dtype=object), "no value at index 1"),
+        (np.array([1, np.nan, 3], dtype=object), "NaN \\(first at index 1\\)"),
+        (pd.array([1.0, None, 3.0], dtype="Float64"), "(no value at index 1|NaN)"),
+        (pd.Series([pd.NA, 1, 2], dtype=object), "no value at index 0"),
     ],
 )
 def test_bad_scores(scores, message):
     with pytest.raises(ValueError, match=message) as caught:
         AUC()([0, 1, 1], scores)
     assert str(caught.value).startswith("scores ")
+
+
+@pytest.mark.parametrize("spec", ["dcg", "kendall_tau", "weak_ranking_loss@1", "auc"])
+@pytest.mark.parametrize(
+    "argument, value",
+    [
+        ("y", [0, 1j, 1]),
+        ("y", np.ma.array([0, 1, 1], mask=[0, 0, 1])),
+        ("sample_weight", [1, 1j, 1]),
+        ("sample_weight", ["1", "1", "2"]),
+        ("sample_weight", np.ma.array([1, 1, 2], mask=[0, 0, 1])),
+        ("qid", np.array([1, None, 1], dtype=object)),
+        ("qid", np.array([1, "a", 1], dtype=object)),
+        ("qid", np.ma.array([1, 1, 1], mask=[0, 0, 1])),
+    ],
+)
+def test_nothing_is_dropped_from_any_argument_in_silence(spec, argument, value):
+    arguments = {"y": [0, 1, 1], "scores": [1.0, 2.0, 3.0], argument: value}
+    with pytest.raises(ValueError, match=f"^{argument} "):
+        get(spec)(**arguments)
+
+
+def test_numbers_kept_as_objects_are_numbers():
+    scores = np.array([Decimal("0.1"), Fraction(1, 3), 2, np.float32(1.5)], dtype=object)
+    grades = np.array([0, 2, 1, 3], dtype=object)
+    assert get("dcg")(grades, scores) == get("dcg")([0, 2, 1, 3], [0.1, 1 / 3, 2, 1.5])
+    assert AUC()(np.array([True, False], dtype=object), np.ma.array([2, 1], mask=False)) == 1
 
 
 def test_infinite_scores_are_scores():

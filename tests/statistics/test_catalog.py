@@ -41,6 +41,19 @@ def test_average_precision_equals_scikit_learn_without_ties(case, ties):
     assert get("average_precision")(y, scores, ties=ties) == pytest.approx(expected, abs=1e-12)
 
 
+@given(case=strategies.weighted_lists(max_size=12))
+def test_weighted_average_precision_differs_from_scikit_learn_as_documented(case):
+    y, scores, weights = case
+    theirs = metrics.average_precision_score(y, np.clip(scores, -100, 100), sample_weight=weights)
+    assert get("average_precision")(y, scores, sample_weight=weights) <= theirs + 1e-12
+
+
+def test_copies_have_positions_of_their_own_in_average_precision():
+    y, scores, weight = [0, 1], [2, 1], [1, 2]
+    assert get("average_precision")(y, scores, sample_weight=weight) == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert metrics.average_precision_score(y, scores, sample_weight=weight) == pytest.approx(2 / 3)
+
+
 @given(case=strategies.tied_lists(max_size=40, levels=2), k=st.one_of(st.none(), st.integers(1, 45)))
 def test_dcg_and_ndcg_equal_scikit_learn_with_ties(case, k):
     y, scores = case
@@ -56,10 +69,9 @@ def test_graded_dcg_and_ndcg_equal_scikit_learn_with_ties(case, k):
     y, scores = case
     finite = np.clip(scores, -100, 100)
     expected = metrics.dcg_score([y], [finite], k=k, log_base=10)
-    graded = DCG(at=k, base=10, gain="linear")
-    assert graded(y, scores, ties="mean") == pytest.approx(expected, rel=1e-10)
+    assert DCG(at=k, base=10)(y, scores, ties="mean") == pytest.approx(expected, rel=1e-10)
     expected = metrics.ndcg_score([y], [finite], k=k)
-    assert NDCG(at=k, gain="linear")(y, scores, ties="mean") == pytest.approx(expected, rel=1e-10)
+    assert NDCG(at=k)(y, scores, ties="mean") == pytest.approx(expected, rel=1e-10)
 
 
 @given(case=strategies.untied_lists(max_size=40), max_fpr=st.floats(0.01, 0.999))
@@ -139,12 +151,25 @@ def test_random_order_has_expected_values():
 def test_gain_says_how_labels_are_read():
     scores = [3, 2, 1]
     discounts = 1 / np.log2([2, 3, 4])
-    assert get("dcg")([2, 0, 2], scores) == pytest.approx(discounts[[0, 2]].sum())
-    assert get("dcg(gain=linear)")([2, 0, 2], scores) == pytest.approx(2 * discounts[[0, 2]].sum())
+    assert get("dcg")([2, 0, 2], scores) == pytest.approx(2 * discounts[[0, 2]].sum())
+    assert get("dcg(gain=linear)") == get("dcg")
     assert get("dcg(gain=exponential)")([2, 0, 2], scores) == pytest.approx(3 * discounts[[0, 2]].sum())
     assert get("dcg")([2, 1, 0], scores) == pytest.approx(2 * discounts[0] + discounts[1])
-    for spec in ("dcg(gain=linear)", "dcg(gain=exponential)"):
-        assert get(spec)([1, -1, 1], scores) == get("dcg")([1, 0, 1], scores)
+    for spec in ("dcg", "dcg(gain=exponential)"):
+        for y in ([1, -1, 1], [True, False, True], ["yes", "no", "yes"]):
+            assert get(spec)(y, scores) == get("dcg")([1, 0, 1], scores)
+    with pytest.raises(ValueError, match="gain of dcg"):
+        DCG(gain="auto")
+
+
+def test_what_a_label_is_worth_does_not_depend_on_the_others():
+    assert get("dcg")([2, 0, 0], [3, 2, 1]) == 2.0
+    assert get("dcg")([2, 0, 0, 1], [4, 3, 2, 1]) == pytest.approx(2 + 1 / np.log2(5))
+    # A list that holds only the grades 0 and 2, beside one that holds all.
+    y, scores, qid = [2, 0, 0, 2, 1, 0], [1, 3, 2, 2, 3, 1], [0, 0, 0, 1, 1, 1]
+    alone = [get("dcg")(y[:3], scores[:3]), get("dcg")(y[3:], scores[3:])]
+    assert get("dcg").by_query(y, scores, qid=qid).tolist() == alone
+    assert get("dcg")(y, scores, qid=qid) == pytest.approx(np.mean(alone))
 
 
 def test_graded_labels_that_cannot_be_gains():
@@ -278,6 +303,28 @@ def test_fractional_average_precision_extends_the_whole_one(case):
         assert get("average_precision")(y, scores, sample_weight=near, ties=ties) == pytest.approx(
             whole, rel=1e-6
         )
+
+
+@pytest.mark.parametrize("spec", [s for s in oracles.STATISTICS if "%" not in s] + ["kendall_tau", "c_index"])
+@settings(max_examples=30)
+@given(case=strategies.weighted_lists(max_size=8))
+def test_fractional_weights_extend_whole_ones_continuously(spec, case):
+    y, scores, weights = case
+    near = [weight + 1e-10 if weight else 0 for weight in weights]
+    for ties in ("worst", "mean", "best"):
+        try:
+            value = get(spec)(y, scores, sample_weight=near, ties=ties)
+        except ValueError as error:
+            assert "whole-number sample_weight" in str(error)  # noqa: PT017
+            continue
+        whole = get(spec)(y, scores, sample_weight=weights, ties=ties)
+        assert value == pytest.approx(whole, rel=1e-6, abs=1e-8)
+
+
+def test_a_share_of_the_list_is_rounded_up_for_whole_weights_only():
+    y, scores = [1, 0, 0], [3, 2, 1]
+    assert get("precision@40%")(y, scores, sample_weight=[1, 1, 1]) == 0.5
+    assert get("precision@40%")(y, scores, sample_weight=[1, 1, 1 + 1e-9]) == pytest.approx(1 / 1.2)
 
 
 @pytest.mark.parametrize("round_to", [1, 3, 12])

@@ -11,6 +11,8 @@ from numba import njit
 _WORST, _MEAN, _BEST = 0, 1, 2
 # 1 / 171! is zero in double precision: longer runs of tied levels add nothing.
 _LONGEST_RUN = 171
+# Runs that are sorted by insertion before merging.
+_RUN = 16
 
 
 @njit(cache=True, nogil=True)
@@ -59,6 +61,147 @@ def pair_sums(levels, scores, upper, lower, n_levels):
                 _add(tree, levels[i], lower[i])
         start = stop
     return ordered, tied
+
+
+@njit(cache=True, nogil=True)
+def _sort_run(labels, begin, end):
+    """Sort a short run ascending; return how many pairs of it were in descending order."""
+    swaps = 0
+    for i in range(begin + 1, end):
+        label = labels[i]
+        j = i
+        while j > begin and labels[j - 1] > label:
+            labels[j] = labels[j - 1]
+            j -= 1
+        labels[j] = label
+        swaps += i - j
+    return swaps
+
+
+@njit(cache=True, nogil=True)
+def _merge_runs(labels, begin, middle, end, merged):
+    """Merge two sorted runs into another array; return how many pairs across them were descending."""
+    if labels[middle - 1] <= labels[middle]:
+        merged[begin:end] = labels[begin:end]
+        return 0
+    i = begin
+    k = middle
+    swaps = 0
+    j = begin
+    while i < middle and k < end:
+        left, right = labels[i], labels[k]
+        # Written without a branch: which run comes first is a coin toss, and guessing wrong costs more.
+        second = right < left
+        merged[j] = right if second else left
+        swaps += (middle - i) * second
+        k += second
+        i += 1 - second
+        j += 1
+    while i < middle:
+        merged[j] = labels[i]
+        i += 1
+        j += 1
+    while k < end:
+        merged[j] = labels[k]
+        k += 1
+        j += 1
+    return swaps
+
+
+@njit(cache=True, nogil=True)
+def _descending_pairs(labels):
+    """Sort the labels ascending, here or in the array returned, and count the pairs that were descending."""
+    n = labels.size
+    swaps = 0
+    for begin in range(0, n, _RUN):
+        swaps += _sort_run(labels, begin, min(begin + _RUN, n))
+    merged = np.empty_like(labels)
+    run = _RUN
+    while run < n:
+        for begin in range(0, n, 2 * run):
+            middle = min(begin + run, n)
+            end = min(begin + 2 * run, n)
+            if middle < end:
+                swaps += _merge_runs(labels, begin, middle, end, merged)
+            else:
+                merged[begin:end] = labels[begin:end]
+        labels, merged = merged, labels
+        run *= 2
+    return labels, swaps
+
+
+@njit(cache=True, nogil=True)
+def _equal_pairs(values):
+    """Pairs of equal values in a sorted array."""
+    total = 0
+    run = 0
+    for i in range(1, values.size):
+        run = run + 1 if values[i] == values[i - 1] else 0
+        total += run
+    return total
+
+
+@njit(cache=True, nogil=True)
+def count_pairs(labels, scores):
+    """Pairs by kind, after Knight (1966): items come sorted by score; the labels are overwritten.
+
+    Returns the pairs with different labels in the wrong order, those with equal scores, with equal labels,
+    and with both equal.
+    """
+    n = scores.size
+    equal_scores = 0
+    equal_both = 0
+    start = 0
+    while start < n:
+        stop = start + 1
+        while stop < n and scores[stop] == scores[start]:
+            stop += 1
+        if stop > start + 1:
+            equal_scores += (stop - start) * (stop - start - 1) // 2
+            # Ascending inside a tie: none of its pairs is counted as descending below.
+            inside, _ = _descending_pairs(labels[start:stop].copy())
+            labels[start:stop] = inside
+            equal_both += _equal_pairs(inside)
+        start = stop
+    ordered, wrong = _descending_pairs(labels)
+    return wrong, equal_scores, _equal_pairs(ordered), equal_both
+
+
+@njit(cache=True, nogil=True)
+def count_level_pairs(levels, scores, n_levels):
+    """As `count_pairs` for few levels 0, 1, ...; a Fenwick tree of them stays in the fastest memory."""
+    n = scores.size
+    tree = np.zeros(n_levels + 1, dtype=np.int64)
+    inside = np.zeros(n_levels, dtype=np.int64)
+    totals = np.zeros(n_levels, dtype=np.int64)
+    wrong = 0
+    equal_scores = 0
+    equal_both = 0
+    start = 0
+    while start < n:
+        stop = start
+        while stop < n and scores[stop] == scores[start]:
+            level = np.int64(levels[stop])
+            not_above = 0
+            node = level + 1
+            while node > 0:
+                not_above += tree[node]
+                node -= node & -node
+            wrong += start - not_above
+            equal_scores += stop - start
+            equal_both += inside[level]
+            inside[level] += 1
+            stop += 1
+        for i in range(start, stop):
+            level = np.int64(levels[i])
+            inside[level] = 0
+            totals[level] += 1
+            node = level + 1
+            while node <= n_levels:
+                tree[node] += 1
+                node += node & -node
+        start = stop
+    return wrong, equal_scores, np.sum(totals * (totals - 1) // 2), equal_both
 
 
 @njit(cache=True, nogil=True)

@@ -18,19 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import positives
 from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
-from toprank.statistics.inputs import (
-    as_vector,
-    iter_queries,
-    read_classes,
-    read_queries,
-    read_sample_weight,
-    read_scores,
-    read_values,
-)
+from toprank.statistics.inputs import as_vector, read_classes, read_sample_weight, read_scores, read_values
+from toprank.statistics.queries import Queries, QueryGroups, query_groups, short_lists
 
 __all__ = ["BipartiteStatistic", "LinearRankStatistic", "RankStatistic", "Ties", "register", "registered"]
 
 Floats = NDArray[np.float64]
+Starts = NDArray[np.int64]
+Rows = NDArray[np.intp] | NDArray[np.bool_] | slice
 _REGISTRY: dict[str, type[RankStatistic]] = {}
 _MOST_TIE_ORDERS = 10_000
 WHOLE_WEIGHTS_ONLY = "takes whole-number sample_weight only (a weight is a number of copies)"
@@ -82,13 +77,16 @@ class RankStatistic(ABC):
             Labels. Two values of any kind make two classes, the larger number positive, or the yes of yes and
             no; of words that do not say it themselves the last in sorted order, with a warning.
         scores : array-like of shape (n,)
-            Higher is better; infinite is allowed, NaN is not.
+            Real numbers, higher is better; infinite is allowed. NaN, masked and complex values and text are
+            errors.
         ties : {"worst", "mean", "best"}
             What equal scores mean: the worst order of the tied items (a tie between a positive and a
             negative is a mistake), the expectation over all their orders, or the best order.
         sample_weight : array-like of shape (n,), optional
-            A whole-number weight counts as so many copies of the row, all with its score; fractional
-            weights extend that continuously, and are refused where they mean nothing.
+            A whole-number weight counts as so many copies of the row, all with its score. Fractional weights
+            extend that continuously, with one exception: a cut-off at a share of the list, ``@5%``, is
+            rounded up to whole positions where all weights are whole and is not where one is fractional.
+            They are refused where they mean nothing.
         qid : array-like of shape (n,), optional
             Query of each row. The result is the plain average over queries; a query whose labels are all
             equal cannot be ranked rightly or wrongly and is skipped.
@@ -100,28 +98,57 @@ class RankStatistic(ABC):
         float
             Never NaN: labels of one class only (or in every query) are a ValueError.
         """
-        check_ties(ties)
-        y = as_vector(y, "y")
-        y = y if pos_label is None else positives(y, pos_label)
-        values = read_scores(scores, y.size)
-        weight = read_sample_weight(sample_weight, y.size)
-        queries = None if qid is None else read_queries(qid, y.size)
-        if weight is not None and weight.min() == 0:
-            # A row that counts for nothing must not even tell us which labels there are.
-            rows = np.flatnonzero(weight)
-            y, values, weight = y[rows], values[rows], weight[rows]
-            queries = None if queries is None else queries[rows]
-        labels = self._read_labels(y)
-        if queries is None:
-            return self._checked_value(labels, values, ties, weight)
-        rankable = [rows for rows in iter_queries(queries) if _varies(labels[rows])]
-        if not rankable:
+        if pos_label is not None:
+            y = positives(as_vector(y, "y"), pos_label)
+        if qid is not None:
+            return float(self.by_query(y, scores, qid=qid, ties=ties, sample_weight=sample_weight).mean())
+        y, values, weight, rows = _read(y, scores, ties, sample_weight)
+        return self._checked_value(self._read_labels(y[rows]), values[rows], ties, _taken(weight, rows))
+
+    def by_query(
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        *,
+        qid: ArrayLike,
+        ties: Ties = "worst",
+        sample_weight: ArrayLike | None = None,
+    ) -> Floats:
+        """Value of each query's list, queries in ascending order; those whose labels are all equal left out.
+
+        Parameters
+        ----------
+        y, scores, qid, ties, sample_weight
+            As for a call of the statistic, which returns the mean of these values. What a label means is
+            told from all of `y`, the same for every query.
+
+        Examples
+        --------
+        >>> from toprank.statistics import get
+        >>> get("precision@1").by_query([1, 0, 1, 0, 0], [3, 2, 1, 2, 5], qid=[7, 7, 4, 4, 5])
+        array([0., 1.])
+        """
+        y, values, weight, rows = _read(y, scores, ties, sample_weight)
+        queries = Queries.of(qid, y.size)
+        if not isinstance(rows, slice):
+            y, values, weight, queries = y[rows], values[rows], _taken(weight, rows), queries.keep(rows)
+        labels = queries.arranged(self._read_labels(y))
+        rankable = queries.with_different(labels)
+        if not rankable.any():
             raise ValueError(f"y has one class only in every query (qid); {self} needs a query with both")
-        parts = [
-            self._checked_value(labels[r], values[r], ties, None if weight is None else weight[r])
-            for r in rankable
-        ]
-        return float(np.mean(parts))
+        inside, starts = queries.select(rankable)
+        values = queries.arranged(values)
+        weight = None if weight is None else queries.arranged(weight)
+        if not rankable.all():
+            labels, values, weight = labels[inside], values[inside], _taken(weight, inside)
+        return self._each_value(labels, values, ties, weight, starts)
+
+    def _each_value(
+        self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None, starts: Starts
+    ) -> Floats:
+        """Value of each of many lists, the rows of each together; one after the other unless overridden."""
+        lists = [slice(begin, end) for begin, end in itertools.pairwise(starts.tolist())]
+        return np.array([float(self._value(labels[r], scores[r], ties, _taken(weight, r))) for r in lists])
 
     def _checked_value(
         self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None
@@ -181,6 +208,23 @@ class BipartiteStatistic(RankStatistic):
         depth = self._depth(labels.size, True)
         return self._expected(tie_groups(labels, scores, ties=ties, sample_weight=weight, depth=depth))
 
+    def _each_value(
+        self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None, starts: Starts
+    ) -> Floats:
+        if weight is not None or not short_lists(starts):
+            return super()._each_value(labels, scores, ties, weight, starts)
+        depths = self._depths(np.diff(starts))
+        return self._expected_each(query_groups(labels, scores, starts, ties=ties, depths=depths))
+
+    def _depths(self, sizes: NDArray[Any]) -> Floats:
+        """`_depth` of lists of each of the sizes, all of whole items."""
+        different, which = np.unique(sizes, return_inverse=True)
+        return np.array([self._depth(float(size), True) for size in different])[which]
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        """`_expected` of many lists; one after the other unless a subclass knows a faster way."""
+        return np.array([float(self._expected(one)) for one in groups])
+
     def _read_order(self, y_best_first: ArrayLike) -> NDArray[np.bool_]:
         """Labels of an order, both classes present."""
         positive = read_classes(y_best_first, "y_best_first")
@@ -197,6 +241,9 @@ class LinearRankStatistic(BipartiteStatistic):
     against us it is the sum over j of ``weights[j + c_(j)]``, c_i the number of negatives scored at or
     above positive i, sorted ascending.
     """
+
+    _same_everywhere: ClassVar[bool] = False
+    """Whether the undivided weights depend on the position alone, so that one table serves every list."""
 
     @abstractmethod
     def weights(self, n: int, n_pos: int) -> Floats:
@@ -221,9 +268,34 @@ class LinearRankStatistic(BipartiteStatistic):
             raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
         return self.weights(int(n), int(n_pos))[: int(depth)]
 
+    def _undivided(self, depth: float, n: float, n_pos: float) -> Floats:
+        """Weights before the division by `_divisor`: one division of the sum keeps more digits."""
+        return self._weights_above(depth, n, n_pos)
+
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
+        """What the sum of undivided weights is divided by; elementwise where `_same_everywhere`."""
+        return 1.0
+
     def _expected(self, groups: TieGroups) -> float:
         depth = self._depth(groups.n, groups.whole)
-        return groups.weighted_sum(self._weights_above(depth, groups.n, groups.n_pos), depth)
+        weights = self._undivided(depth, groups.n, groups.n_pos)
+        divisor = self._divisor(weights, depth, groups.n, groups.n_pos)
+        return groups.weighted_sum(weights, depth) / float(divisor)
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        depths = self._depths(groups.n)
+        if self._same_everywhere:
+            weights = self._undivided(float(depths.max()), math.nan, math.nan)
+            first = np.zeros(depths.size, dtype=np.int64)
+            return groups.weighted_sums(weights, first, depths) / self._divisor(
+                weights, depths, groups.n, groups.n_pos
+            )
+        kinds, which = np.unique(np.stack((depths, groups.n, groups.n_pos)), axis=1, return_inverse=True)
+        tables = [self._undivided(*kind) for kind in kinds.T.tolist()]
+        pairs = zip(tables, kinds.T.tolist(), strict=True)
+        divisors = np.array([float(self._divisor(table, *kind)) for table, kind in pairs])
+        first = np.concatenate(([0], np.cumsum([table.size for table in tables[:-1]]))).astype(np.int64)
+        return groups.weighted_sums(np.concatenate(tables), first[which], depths) / divisors[which]
 
 
 _S = TypeVar("_S", bound=type[RankStatistic])
@@ -241,6 +313,23 @@ def register(statistic: _S) -> _S:
 def registered() -> dict[str, type[RankStatistic]]:
     """Every known name, aliases too, and the class it stands for."""
     return dict(_REGISTRY)
+
+
+def _read(
+    y: ArrayLike, scores: ArrayLike, ties: Ties, sample_weight: ArrayLike | None
+) -> tuple[NDArray[Any], Floats, Floats | None, NDArray[np.intp] | slice]:
+    """Arguments as arrays, and the rows that count; those of no weight must not even tell the labels."""
+    check_ties(ties)
+    y = as_vector(y, "y")
+    values = read_scores(scores, y.size)
+    weight = read_sample_weight(sample_weight, y.size)
+    if weight is not None and weight.min() == 0:
+        return y, values, weight, np.flatnonzero(weight)
+    return y, values, weight, slice(None)
+
+
+def _taken(weight: Floats | None, rows: Rows) -> Floats | None:
+    return None if weight is None else weight[rows]
 
 
 def _varies(labels: NDArray[Any]) -> bool:

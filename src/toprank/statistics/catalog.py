@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,11 @@ from toprank.statistics.nonlinear import (
     PositivesAtTop,
     ReciprocalRank,
     ordered_pairs,
+    ordered_pairs_each,
     positive_number,
 )
 from toprank.statistics.positional import CutOffStatistic, PositionalStatistic, best_sum, positions
+from toprank.statistics.queries import QueryGroups
 
 __all__ = [
     "AUC",
@@ -79,6 +81,9 @@ class AUC(PositionalStatistic):
     def _expected(self, groups: TieGroups) -> float:
         return ordered_pairs(groups) / (groups.n_pos * groups.n_neg)
 
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        return np.asarray(ordered_pairs_each(groups) / (groups.n_pos * groups.n_neg))
+
 
 @register
 @dataclass(frozen=True)
@@ -101,6 +106,9 @@ class WilcoxonRankSum(PositionalStatistic):
 
     def _expected(self, groups: TieGroups) -> float:
         return ordered_pairs(groups) + groups.n_pos * (groups.n_pos + 1) / 2
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        return np.asarray(ordered_pairs_each(groups) + groups.n_pos * (groups.n_pos + 1) / 2)
 
 
 @register
@@ -135,14 +143,14 @@ class PartialAUC(CutOffStatistic):
     )
 
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
-        weights = n - positions(depth)
-        return weights / best_sum(weights, min(n_pos, depth)) if self.normalize else weights
+        ranks = self._undivided(depth, n, n_pos)
+        return np.asarray(ranks / self._divisor(ranks, depth, n, n_pos))
 
-    def _expected(self, groups: TieGroups) -> float:
-        depth = self._depth(groups.n, groups.whole)
-        ranks = groups.n - positions(depth)
-        ideal = groups.ideal().weighted_sum(ranks, depth) if self.normalize else 1.0
-        return groups.weighted_sum(ranks, depth) / ideal
+    def _undivided(self, depth: float, n: float, n_pos: float) -> Floats:
+        return n - positions(depth)
+
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
+        return best_sum(undivided, np.minimum(n_pos, depth)) if self.normalize else 1.0
 
 
 @register
@@ -161,6 +169,7 @@ class MeanReciprocalRank(PositionalStatistic):
     """
 
     name: ClassVar[str] = "mrr"
+    _same_everywhere: ClassVar[bool] = True
 
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
         return 1.0 / (positions(depth) + 1)
@@ -181,6 +190,7 @@ class WinnerTakesAll(PositionalStatistic):
 
     name: ClassVar[str] = "winner_takes_all"
     aliases: ClassVar[tuple[str, ...]] = ("wta",)
+    _same_everywhere: ClassVar[bool] = True
 
     def _depth(self, n: float, whole: bool) -> float:
         return min(1.0, n)
@@ -230,17 +240,18 @@ class PNorm(PositionalStatistic):
 class _Hits(CutOffStatistic):
     """Positives above the cut-off, divided by something: the whole hits are counted before dividing."""
 
+    _same_everywhere: ClassVar[bool] = True
+
     @abstractmethod
-    def _divisor(self, depth: float, n: float, n_pos: float) -> float:
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
         """What the number of hits is divided by."""
 
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
-        return np.full(math.ceil(depth), 1.0 / self._divisor(depth, n, n_pos))
+        hits = self._undivided(depth, n, n_pos)
+        return np.asarray(hits / self._divisor(hits, depth, n, n_pos))
 
-    def _expected(self, groups: TieGroups) -> float:
-        depth = self._depth(groups.n, groups.whole)
-        hits = groups.weighted_sum(np.ones(math.ceil(depth)), depth)
-        return hits / self._divisor(depth, groups.n, groups.n_pos)
+    def _undivided(self, depth: float, n: float, n_pos: float) -> Floats:
+        return np.ones(math.ceil(depth))
 
 
 @register
@@ -261,7 +272,7 @@ class Precision(_Hits):
     name: ClassVar[str] = "precision"
     examples: ClassVar[tuple[str, ...]] = ("precision@1", "precision@3", "precision@50%")
 
-    def _divisor(self, depth: float, n: float, n_pos: float) -> float:
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
         return depth
 
 
@@ -280,7 +291,7 @@ class Recall(_Hits):
     name: ClassVar[str] = "recall"
     examples: ClassVar[tuple[str, ...]] = ("recall@2", "recall@30%")
 
-    def _divisor(self, depth: float, n: float, n_pos: float) -> float:
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
         return n_pos
 
 
@@ -301,5 +312,5 @@ class Lift(_Hits):
     name: ClassVar[str] = "lift"
     examples: ClassVar[tuple[str, ...]] = ("lift@2", "lift@30%")
 
-    def _divisor(self, depth: float, n: float, n_pos: float) -> float:
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
         return n_pos * depth / n

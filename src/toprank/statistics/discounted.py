@@ -11,24 +11,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import Ties, register
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
-from toprank.statistics.groups import TIES, TieGroups, top_items
+from toprank.statistics.groups import TIES, top_items
 from toprank.statistics.inputs import as_vector, read_classes, read_values
 from toprank.statistics.positional import PositionalStatistic, best_sum, positions
+from toprank.statistics.queries import short_lists
 
 __all__ = ["DCG", "NDCG"]
 
 Floats = NDArray[np.float64]
-Gain = Literal["auto", "linear", "exponential"]
+Starts = NDArray[np.int64]
+
+# Grades 0, 1, ..., so many at most, are counted to find the best order; other relevance is sorted.
+_MOST_GRADES = 63
+
+Gain = Literal["linear", "exponential"]
 
 
 @register
 @dataclass(frozen=True)
 class DCG(PositionalStatistic):
-    """The positives, each discounted by the logarithm of its position: discounted cumulative gain.
+    """What each item is worth, discounted by the logarithm of its position: discounted cumulative gain.
 
-    DCG = Σ over items of gain(y) / log_b(1 + position), over the first N positions for ``dcg@N``. For two
-    classes the gain is 1 for a positive and 0 for a negative, hence a_l = 1/log_2(n - l + 2) (Rudin & Wang
-    2018, Section 2.2; Agarwal 2011, Eq. (6.27); Boyd et al. 2012, Appendix B for ``dcg@5%``).
+    DCG = Σ over items of gain(y) / log_b(1 + position), over the first N positions for ``dcg@N``. Where y is
+    0 or 1 the gain is y, hence a_l = 1/log_2(n - l + 2) (Rudin & Wang 2018, Section 2.2; Agarwal 2011, Eq.
+    (6.27); Boyd et al. 2012, Appendix B for ``dcg@5%``). With ``ties="mean"`` it is scikit-learn's
+    ``dcg_score``. What a label is worth never depends on which other labels there are.
 
     Parameters
     ----------
@@ -36,9 +43,10 @@ class DCG(PositionalStatistic):
         Count the first N positions only, or a share of the list such as ``"5%"``.
     base : float
         Base of the logarithm. The tables of Rudin & Wang are on the scale of ``base=e``.
-    gain : {"auto", "linear", "exponential"}
-        What a label is worth. ``"linear"``: y itself; ``"exponential"``: 2^y - 1; relevance y must not be
-        negative. ``"auto"``: 1 and 0 where y has two different values, whatever they are, else linear.
+    gain : {"linear", "exponential"}
+        What a label is worth. ``"linear"``: y itself; ``"exponential"``: 2^y - 1, as in LightGBM. Relevance y
+        must not be negative. Classes that are no relevance (-1 and 1, False and True, two strings) count as 0
+        and 1.
 
     Examples
     --------
@@ -50,10 +58,11 @@ class DCG(PositionalStatistic):
 
     at: Cutoff | None = None
     base: float = 2.0
-    gain: Gain = "auto"
+    gain: Gain = "linear"
     name: ClassVar[str] = "dcg"
     examples: ClassVar[tuple[str, ...]] = ("dcg", "dcg@3", "dcg@30%", "dcg(base=e)", "dcg(gain=exponential)")
     _normalized: ClassVar[bool] = False
+    _same_everywhere: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.at is not None:
@@ -86,17 +95,19 @@ class DCG(PositionalStatistic):
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
         return self._discounts(depth)
 
+    def _undivided(self, depth: float, n: float, n_pos: float) -> Floats:
+        return self._discounts(depth)
+
     def _read_labels(self, y: ArrayLike) -> NDArray[Any]:
-        """Booleans for two classes, else relevance as real numbers."""
+        """Booleans for two classes that gain 0 and 1, else relevance as real numbers."""
         array = as_vector(y, "y")
         if array.dtype.kind not in "iuf":
             return read_classes(array)
         values = read_values(array)
         low, high = values.min(), values.max()
-        if self.gain == "auto" or (low, high) == (-1, 1):
-            positive = values == high
-            if low != high and bool((positive | (values == low)).all()):
-                return positive
+        positive: NDArray[np.bool_] = values == 1
+        if high == 1 and low in (-1, 0) and bool((positive | (values == low)).all()):
+            return positive
         if low < 0:
             raise ValueError(f"y holds a negative relevance ({low:g}); {self.name} needs zero or more")
         return values
@@ -121,6 +132,25 @@ class DCG(PositionalStatistic):
         if keep is not None:
             gains, scores, masses = gains[keep], scores[keep], masses[keep]
         return discounted_sum(gains, scores, masses, discounts, depth, ties) / ideal
+
+    def _each_value(
+        self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None, starts: Starts
+    ) -> Floats:
+        if labels.dtype == np.bool_ or weight is not None or not short_lists(starts):
+            return super()._each_value(labels, scores, ties, weight, starts)
+        from toprank.statistics import _query_kernels
+
+        gains = self._gains(labels)
+        depths = self._depths(np.diff(starts))
+        shape = starts, self._discounts(float(depths.max())), depths
+        sums = _query_kernels.graded_sums(gains, scores, *shape, TIES.index(ties))
+        if not self._normalized:
+            return np.asarray(sums)
+        grades = labels.astype(np.uint8) if labels.max() <= _MOST_GRADES else None
+        if grades is not None and bool((grades == labels).all()):
+            table = self._gains(np.arange(float(labels.max()) + 1))
+            return np.asarray(sums / _query_kernels.ideal_sums(grades, table, *shape))
+        return np.asarray(sums / _query_kernels.graded_sums(gains, gains, *shape, TIES.index("best")))
 
 
 @register
@@ -149,13 +179,10 @@ class NDCG(DCG):
 
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
         discounts = self._discounts(depth)
-        return discounts / best_sum(discounts, min(n_pos, depth))
+        return np.asarray(discounts / self._divisor(discounts, depth, n, n_pos))
 
-    def _expected(self, groups: TieGroups) -> float:
-        # Dividing sums instead of weights: a perfect list has 1 to the last digit.
-        depth = self._depth(groups.n, groups.whole)
-        discounts = self._discounts(depth)
-        return groups.weighted_sum(discounts, depth) / groups.ideal().weighted_sum(discounts, depth)
+    def _divisor(self, undivided: Floats, depth: Any, n: Any, n_pos: Any) -> Any:
+        return best_sum(undivided, np.minimum(n_pos, depth))
 
 
 def discounted_sum(

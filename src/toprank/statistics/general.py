@@ -19,7 +19,14 @@ from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, RankStatistic, register
 from toprank.statistics.groups import TIES, Ties
 from toprank.statistics.inputs import read_values
 from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, WeakRankingLoss
-from toprank.statistics.pairs import LevelledList, PairCounts, comparable_mass, concordance_index, pair_counts
+from toprank.statistics.pairs import (
+    LevelledList,
+    PairCounts,
+    comparable_mass,
+    concordance_index,
+    count_pairs,
+    pair_counts,
+)
 
 __all__ = [
     "CIndex",
@@ -54,17 +61,42 @@ class _LevelStatistic(RankStatistic):
     def _of_list(self, items: LevelledList, ties: Ties) -> float:
         """Value of a sorted list."""
 
-    def _all_pairs(self, items: LevelledList) -> float:
-        """Return the number of all pairs, those with equal labels too: n (n - 1)/2."""
-        if bool((items.weight != np.floor(items.weight)).any()):
-            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+
+class _PairStatistic(RankStatistic):
+    """A statistic of how many pairs are in the right order; subclasses define `_of_pairs`."""
+
+    def of_order(self, y_best_first: ArrayLike) -> float:
+        """Value of a list without ties: the labels in order, best first."""
+        labels = read_values(y_best_first, "y_best_first")
+        return self._checked_value(labels, -np.arange(labels.size, dtype=np.float64), "worst", None)
+
+    def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
+        if weight is None:
+            pairs = count_pairs(labels, scores, None)
+            return self._of_pairs(pairs.ordered(ties), pairs.comparable, pairs.total)
+        items = LevelledList.of(labels, scores, weight)
+        ordered = items.ordered(items.weight, items.weight, ties)
         n = float(items.masses.sum())
-        return n * (n - 1.0) / 2.0
+        whole = not bool((items.weight != np.floor(items.weight)).any())
+        return self._of_pairs(
+            ordered, comparable_mass(items.masses), n * (n - 1.0) / 2.0 if whole else math.nan
+        )
+
+    @abstractmethod
+    def _of_pairs(self, ordered: float, comparable: float, total: float) -> float:
+        """Value from the pairs in the right order, those with different labels, and all.
+
+        There is no number of all pairs, NaN, where weights are fractional.
+        """
+
+    def _need_total(self, total: float) -> None:
+        if math.isnan(total):
+            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
 
 
 @register
 @dataclass(frozen=True)
-class HardRankingLoss(_LevelStatistic):
+class HardRankingLoss(_PairStatistic):
     """The share of all pairs of items that are in the wrong order: a loss.
 
     L = 1/(n (n - 1)) Σ over i ≠ j of 1[(Y_i - Y_j)(s(X_i) - s(X_j)) < 0] (Werner 2020, Eq. (2.2) to (2.4)).
@@ -88,15 +120,16 @@ class HardRankingLoss(_LevelStatistic):
     greater_is_better: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("hard_ranking_loss", "hard_ranking_loss(standardize=true)")
 
-    def _of_list(self, items: LevelledList, ties: Ties) -> float:
-        comparable = comparable_mass(items.masses)
-        wrong = comparable - items.ordered(items.weight, items.weight, ties)
-        return wrong / (comparable if self.standardize else self._all_pairs(items))
+    def _of_pairs(self, ordered: float, comparable: float, total: float) -> float:
+        if self.standardize:
+            return (comparable - ordered) / comparable
+        self._need_total(total)
+        return (comparable - ordered) / total
 
 
 @register
 @dataclass(frozen=True)
-class KendallTau(_LevelStatistic):
+class KendallTau(_PairStatistic):
     """Pairs in the right order minus pairs in the wrong order, as a share: from -1 to 1.
 
     τ = 1/(n (n - 1)) Σ over i ≠ j of sign((Y_i - Y_j)(s(X_i) - s(X_j))) (Werner 2020, Section 2.4), that is
@@ -123,16 +156,15 @@ class KendallTau(_LevelStatistic):
         if self.variant not in ("a", "b"):
             raise ValueError(f"variant of kendall_tau must be 'a' or 'b', got {self.variant!r}")
 
-    def _of_list(self, items: LevelledList, ties: Ties) -> float:
-        comparable = comparable_mass(items.masses)
-        balance = 2.0 * items.ordered(items.weight, items.weight, ties) - comparable
-        pairs = self._all_pairs(items)
-        return balance / (pairs if self.variant == "a" else math.sqrt(pairs * comparable))
+    def _of_pairs(self, ordered: float, comparable: float, total: float) -> float:
+        self._need_total(total)
+        balance = 2.0 * ordered - comparable
+        return balance / (total if self.variant == "a" else math.sqrt(total * comparable))
 
 
 @register
 @dataclass(frozen=True)
-class CIndex(_LevelStatistic):
+class CIndex(_PairStatistic):
     """How often the item with the larger label scores higher: the C-index.
 
     C = 1/(Σ_{i<j} n_i n_j) Σ over i < j, (x, x') in C_i × C_j of 1[s(x') > s(x)] (Werner 2020, Section 2.5,
@@ -147,8 +179,8 @@ class CIndex(_LevelStatistic):
     name: ClassVar[str] = "c_index"
     aliases: ClassVar[tuple[str, ...]] = ("concordance_index",)
 
-    def _of_list(self, items: LevelledList, ties: Ties) -> float:
-        return items.ordered(items.weight, items.weight, ties) / comparable_mass(items.masses)
+    def _of_pairs(self, ordered: float, comparable: float, total: float) -> float:
+        return ordered / comparable
 
 
 @register

@@ -69,11 +69,6 @@ class TieGroups:
         cumulative = np.concatenate(([0.0], np.cumsum(weights)))
         return float(_kernels.linear_sum_masses(self.positives, self.negatives, cumulative, depth))
 
-    def ideal(self) -> TieGroups:
-        """Return the same items with every positive above every negative."""
-        positives, negatives = np.array([self.n_pos, 0.0]), np.array([0.0, self.n_neg])
-        return TieGroups(positives, negatives, self.n_pos, self.n_neg, self.whole)
-
     def require_order(self, name: str) -> None:
         """Refuse fractional items tied across the classes: they have no orders to average over."""
         if not self.whole and bool(((self.positives > 0) & (self.negatives > 0)).any()):

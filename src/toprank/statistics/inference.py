@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import RankStatistic, Ties
 from toprank.statistics.groups import check_ties
-from toprank.statistics.inputs import as_vector, iter_queries, read_queries, read_scores
+from toprank.statistics.inputs import as_vector, read_scores
 from toprank.statistics.registry import get
 
 __all__ = ["BootstrapInterval", "MatchedPairsTest", "bootstrap_difference", "matched_pairs_test"]
@@ -324,10 +324,10 @@ def _per_query(
     qid: ArrayLike,
 ) -> Floats:
     """Both rankers' statistic on every query whose labels vary, one row for each query."""
-    queries = [rows for rows in iter_queries(read_queries(qid, labels.size)) if _varies(labels[rows])]
-    if len(queries) < 2:
+    table = np.stack([statistic.by_query(labels, one, qid=qid, ties=ties) for one in scores], axis=1)
+    if len(table) < 2:
         raise ValueError("qid has fewer than two queries with different labels; there is nothing to resample")
-    return np.array([[statistic(labels[rows], s[rows], ties=ties) for s in scores] for rows in queries])
+    return table
 
 
 def _resampled_means(values: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:

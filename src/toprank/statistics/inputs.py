@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,7 @@ from toprank.labels import top_label
 
 __all__ = [
     "as_vector",
-    "iter_queries",
     "read_classes",
-    "read_queries",
     "read_sample_weight",
     "read_scores",
     "read_values",
@@ -24,13 +23,62 @@ Array = NDArray[Any]
 
 
 def as_vector(values: ArrayLike, name: str) -> Array:
-    """One-dimensional array from anything array-like; the error names the argument."""
+    """One-dimensional array from anything array-like; nothing is dropped in silence.
+
+    Numbers kept as Python objects become an array of numbers. Masked values, missing values among objects and
+    complex numbers, which have no order, are errors that name the argument.
+    """
+    if isinstance(values, np.ma.MaskedArray) and bool(np.ma.getmaskarray(values).any()):
+        raise ValueError(f"{name} has masked values; remove those rows (np.asarray would unmask them)")
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; pass one value per item")
     if array.size == 0:
         raise ValueError(f"{name} is empty; at least two items are needed to rank anything")
+    if array.dtype.kind == "O":
+        array = _from_objects(array, name)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must be real numbers, got complex ones; pass .real or np.abs() of them")
+    if array.dtype.kind in "mM" and bool(np.isnat(array).any()):
+        raise ValueError(f"{name} contains NaT; every item needs a value")
     return array
+
+
+def _from_objects(array: Array, name: str) -> Array:
+    """Objects as numbers where all of them are; other objects as they are, none of them missing."""
+    if all(isinstance(value, (bool, np.bool_, Real, Decimal)) for value in array):
+        if all(isinstance(value, (bool, np.bool_)) for value in array):
+            return array.astype(np.bool_)
+        if all(isinstance(value, Integral) for value in array):
+            return _whole_numbers(array, name)
+        return array.astype(np.float64)
+    missing = [number for number, value in enumerate(array) if _is_missing(value)]
+    if missing:
+        raise ValueError(f"{name} has no value at index {missing[0]}; remove or impute it")
+    if any(isinstance(value, (complex, np.complexfloating)) for value in array):
+        return array.astype(np.complex128)
+    return array
+
+
+def _whole_numbers(array: Array, name: str) -> Array:
+    try:
+        return array.astype(np.int64)
+    except OverflowError:
+        raise ValueError(f"{name} holds whole numbers beyond 2**63; rescale them") from None
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA, told without importing pandas."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _as_floats(array: Array, name: str, hint: str = "") -> NDArray[np.float64]:
+    """Float64 from real numbers; text that looks like numbers, and times, are not numbers."""
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numbers{hint}, got dtype {array.dtype}; convert them first")
+    if array.dtype.kind in "iu" and max(-int(array.min()), int(array.max())) > 2**53:
+        raise ValueError(f"{name} holds whole numbers beyond 2**53, which float64 would tie; rescale them")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def read_scores(scores: ArrayLike, n: int | None = None, name: str = "scores") -> NDArray[np.float64]:
@@ -42,16 +90,9 @@ def read_scores(scores: ArrayLike, n: int | None = None, name: str = "scores") -
     array([3., 1., 2.])
     """
     array = as_vector(scores, name)
-    if array.dtype.kind not in "biuf":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must be numbers, got dtype {array.dtype}") from None
-    if array.dtype.kind in "iu" and max(-int(array.min()), int(array.max())) > 2**53:
-        raise ValueError(f"{name} holds whole numbers beyond 2**53, which float64 would tie; rescale them")
     if n is not None and array.size != n:
         raise ValueError(f"{name} has {array.size} values but y has {n}; they must match, item by item")
-    result = np.ascontiguousarray(array, dtype=np.float64)
+    result = _as_floats(array, name)
     # The minimum is NaN when anything is: one pass, nothing allocated.
     if np.isnan(result.min()):
         raise ValueError(
@@ -117,12 +158,9 @@ def read_values(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
     >>> read_values([0, 2, 1])
     array([0., 2., 1.])
     """
-    array = as_vector(y, name)
-    try:
-        result = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers here, got dtype {array.dtype}") from None
-    if not np.isfinite(result).all():
+    result = _as_floats(as_vector(y, name), name, " here")
+    # NaN is the minimum of anything that holds it: two passes, nothing allocated.
+    if not (np.isfinite(result.min()) and np.isfinite(result.max())):
         bad = int(np.flatnonzero(~np.isfinite(result))[0])
         raise ValueError(f"{name} must be finite, got {result[bad]} at index {bad}")
     return result
@@ -138,25 +176,3 @@ def read_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.fl
     if weight.min() < 0 or weight.max() == 0:
         raise ValueError("sample_weight must not be negative, and not zero everywhere")
     return None if bool((weight == 1).all()) else weight
-
-
-def read_queries(qid: ArrayLike, n: int) -> NDArray[np.intp]:
-    """Query of each row as a number from 0 up.
-
-    Examples
-    --------
-    >>> read_queries(["b", "a", "b"], 3)
-    array([1, 0, 1])
-    """
-    array = as_vector(qid, "qid")
-    if array.size != n:
-        raise ValueError(f"qid has {array.size} values but y has {n}; they must match, item by item")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError("qid contains NaN; every item needs a query")
-    return np.unique(array, return_inverse=True)[1]
-
-
-def iter_queries(queries: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Row numbers of each query in turn; rows of a query need not be next to each other."""
-    order = np.argsort(queries, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(queries[order])) + 1)

@@ -18,6 +18,7 @@ from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.statistics.groups import TieGroups, Ties
 from toprank.statistics.inputs import read_values
 from toprank.statistics.pairs import LevelledList, comparable_mass
+from toprank.statistics.queries import QueryGroups
 
 __all__ = ["LocalAUC", "LocalizedRankingLoss", "WeakRankingLoss"]
 
@@ -312,3 +313,10 @@ class LocalAUC(BipartiteStatistic):
         depth = cutoff_positions(self.at, groups.n, True)
         pairs = _pair_kernels.local_pairs(groups.positives, groups.negatives, groups.n_neg, depth)
         return float(pairs / (groups.n_pos * groups.n_neg))
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        from toprank.statistics import _query_kernels
+
+        arrays = groups.positives, groups.negatives, groups.starts
+        pairs = _query_kernels.local_pairs(*arrays, groups.n_neg, self._depths(groups.n))
+        return np.asarray(pairs / (groups.n_pos * groups.n_neg))

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, register
 from toprank.statistics.groups import TieGroups
+from toprank.statistics.queries import QueryGroups
 
 __all__ = [
     "AveragePrecision",
@@ -24,6 +25,8 @@ __all__ = [
     "PositivesAtTop",
     "ReciprocalRank",
 ]
+
+Floats = NDArray[np.float64]
 
 
 @register
@@ -52,6 +55,10 @@ class PairwiseMisrankingError(BipartiteStatistic):
         pairs = groups.n_pos * groups.n_neg
         return (pairs - ordered_pairs(groups)) / pairs
 
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        pairs = groups.n_pos * groups.n_neg
+        return np.asarray((pairs - ordered_pairs_each(groups)) / pairs)
+
 
 @register
 @dataclass(frozen=True)
@@ -79,6 +86,11 @@ class ReciprocalRank(BipartiteStatistic):
             raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
         return float(_kernels.first_positive(groups.positives, groups.negatives))
 
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        from toprank.statistics import _query_kernels
+
+        return np.asarray(_query_kernels.first_positive(groups.positives, groups.negatives, groups.starts))
+
 
 @register
 @dataclass(frozen=True)
@@ -86,8 +98,11 @@ class AveragePrecision(BipartiteStatistic):
     """The precision at each positive's position, averaged over the positives.
 
     AP = 1/n+ Σ over positives of (positives at or above) / position (Agarwal 2011, Eq. (6.26), counting the
-    positive itself; Boyd et al. 2012, Appendix B). Equal to scikit-learn's ``average_precision_score``
-    where there are no ties.
+    positive itself; Boyd et al. 2012, Appendix B). Equal to scikit-learn's ``average_precision_score`` where
+    no scores are equal and no ``sample_weight`` is given. Otherwise they differ: here each of several items
+    with one score, and each of the copies that a weight stands for, has a position and a precision of its
+    own; scikit-learn gives all of them the precision at the end of the group, which for whole weights is
+    never less than ``ties="worst"`` gives.
 
     Examples
     --------
@@ -109,6 +124,12 @@ class AveragePrecision(BipartiteStatistic):
         groups.require_order(str(self))
         kernel = _kernels.average_precision if groups.whole else _kernels.average_precision_masses
         return float(kernel(groups.positives, groups.negatives) / groups.n_pos)
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        from toprank.statistics import _query_kernels
+
+        sums = _query_kernels.average_precision(groups.positives, groups.negatives, groups.starts)
+        return np.asarray(sums / groups.n_pos)
 
 
 @register
@@ -142,6 +163,9 @@ class PositivesAtTop(BipartiteStatistic):
         groups.require_order(str(self))
         return _positives_at_top(groups) / (groups.n_pos if self.fraction else 1.0)
 
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        return np.asarray(_positives_at_top_each(groups) / (groups.n_pos if self.fraction else 1.0))
+
 
 @register
 @dataclass(frozen=True)
@@ -168,6 +192,9 @@ class InfinitePushLoss(BipartiteStatistic):
     def _expected(self, groups: TieGroups) -> float:
         groups.require_order(str(self))
         return (groups.n_pos - _positives_at_top(groups)) / groups.n_pos
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        return np.asarray((groups.n_pos - _positives_at_top_each(groups)) / groups.n_pos)
 
 
 @register
@@ -211,6 +238,12 @@ class PNormPushLoss(BipartiteStatistic):
         groups.require_order(str(self))
         total = _kernels.push(groups.positives, groups.negatives, groups.n_pos, self.p)
         return float(total / groups.n_neg)
+
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        from toprank.statistics import _query_kernels
+
+        arrays = groups.positives, groups.negatives, groups.starts
+        return np.asarray(_query_kernels.push(*arrays, groups.n_pos, self.p) / groups.n_neg)
 
 
 @register
@@ -270,12 +303,35 @@ class PartialAUCFPR(BipartiteStatistic):
         area = _kernels.area_between(groups.positives, groups.negatives, low, high)
         return self._scale(float(area / (groups.n_pos * groups.n_neg)))
 
+    def _expected_each(self, groups: QueryGroups) -> Floats:
+        from toprank.statistics import _query_kernels
+
+        arrays = groups.positives, groups.negatives, groups.starts
+        low, high = self.min_fpr * groups.n_neg, self.max_fpr * groups.n_neg
+        areas = _query_kernels.area_between(*arrays, low, high) / (groups.n_pos * groups.n_neg)
+        return np.array([self._scale(float(area)) for area in areas])
+
 
 def _positives_at_top(groups: TieGroups) -> float:
     """Positives above the first negative; one tied with N of them is above all once in N + 1 orders."""
     first = int(np.argmax(groups.negatives > 0))
     tied = groups.positives[first] / (groups.negatives[first] + 1)
     return float(groups.positives[:first].sum() + tied)
+
+
+def _positives_at_top_each(groups: QueryGroups) -> Floats:
+    """As `_positives_at_top` for every query."""
+    from toprank.statistics import _query_kernels
+
+    return np.asarray(_query_kernels.positives_at_top(groups.positives, groups.negatives, groups.starts))
+
+
+def ordered_pairs_each(groups: QueryGroups) -> Floats:
+    """As `ordered_pairs` for every query."""
+    from toprank.statistics import _query_kernels
+
+    arrays = groups.positives, groups.negatives, groups.starts
+    return np.asarray(_query_kernels.ordered_pairs(*arrays, groups.n_neg))
 
 
 def ordered_pairs(groups: TieGroups) -> float:

@@ -12,10 +12,21 @@ from toprank.statistics.base import WHOLE_WEIGHTS_ONLY
 from toprank.statistics.groups import TIES, Ties, check_ties
 from toprank.statistics.inputs import as_vector, read_sample_weight, read_scores, read_values
 
-__all__ = ["LevelledList", "PairCounts", "comparable_mass", "concordance_index", "pair_counts", "tie_credit"]
+__all__ = [
+    "LevelledList",
+    "PairCounts",
+    "comparable_mass",
+    "concordance_index",
+    "count_pairs",
+    "pair_counts",
+    "tie_credit",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# With more different labels, sorting them costs less than a tree of counters.
+_FEW_LEVELS = 256
 
 
 def tie_credit(ties: Ties) -> float:
@@ -111,6 +122,10 @@ class PairCounts:
         """Number of pairs with different labels."""
         return self.concordant + self.discordant + self.tied_scores
 
+    def ordered(self, ties: Ties) -> float:
+        """Pairs in the right order; one with equal scores is worth what the tie policy says."""
+        return self.concordant + tie_credit(ties) * self.tied_scores
+
     @property
     def tau_a(self) -> float:
         """Kendall's τ_a: (concordant - discordant) / all pairs."""
@@ -150,7 +165,14 @@ def pair_counts(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | N
     weight = read_sample_weight(sample_weight, labels.size)
     if weight is not None and bool((weight != np.floor(weight)).any()):
         raise ValueError(f"pair_counts {WHOLE_WEIGHTS_ONLY}")
-    items = LevelledList.of(labels, values, weight)
+    return count_pairs(labels, values, weight)
+
+
+def count_pairs(labels: Floats, scores: Floats, weight: Floats | None) -> PairCounts:
+    """As `pair_counts` for clean input; weights are whole numbers, or None for all one."""
+    if weight is None:
+        return _count_rows(labels, scores)
+    items = LevelledList.of(labels, scores, weight)
     ordered, tied = items.sums(items.weight, items.weight)
     comparable = comparable_mass(items.masses)
     starts = np.flatnonzero(np.append(True, items.scores[1:] != items.scores[:-1]))
@@ -162,6 +184,29 @@ def pair_counts(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | N
         tied_scores=tied,
         tied_labels=equal_labels - (equal_scores - tied),
         tied_both=equal_scores - tied,
+    )
+
+
+def _count_rows(labels: Floats, scores: Floats) -> PairCounts:
+    """Pairs of rows: one sort by score, then one pass that counts."""
+    from toprank.statistics import _pair_kernels
+
+    order = np.argsort(scores)
+    different_labels = np.unique(labels)
+    if different_labels.size <= _FEW_LEVELS:
+        levels = np.searchsorted(different_labels, labels).astype(np.uint8)
+        found = _pair_kernels.count_level_pairs(levels[order], scores[order], different_labels.size)
+    else:
+        found = _pair_kernels.count_pairs(labels[order], scores[order])
+    wrong, equal_scores, equal_labels, equal_both = (int(count) for count in found)
+    different = labels.size * (labels.size - 1) // 2 - equal_labels
+    tied = equal_scores - equal_both
+    return PairCounts(
+        concordant=float(different - tied - wrong),
+        discordant=float(wrong),
+        tied_scores=float(tied),
+        tied_labels=float(equal_labels - equal_both),
+        tied_both=float(equal_both),
     )
 
 

@@ -51,8 +51,10 @@ def positions(depth: float) -> Floats:
     return np.arange(math.ceil(depth), dtype=np.float64)
 
 
-def best_sum(weights: Floats, mass: float) -> float:
+def best_sum(weights: Floats, mass: float | Floats) -> Floats:
     """Sum of the first weights up to a mass, the last in part: the value when the positives come first."""
-    whole = int(mass)
-    rest = (mass - whole) * weights[whole] if whole < weights.size else 0.0
-    return float(weights[:whole].sum() + rest)
+    cumulative = np.concatenate(([0.0], np.cumsum(weights)))
+    # As the kernels sum, so that a perfect list has 1 to the last digit.
+    cell = np.minimum(np.asarray(mass, dtype=np.int64), weights.size)
+    after = np.minimum(cell + 1, weights.size)
+    return np.asarray(cumulative[cell] + (mass - cell) * (cumulative[after] - cumulative[cell]))
