@@ -145,7 +145,12 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         """Do what must not count against the time limit; compiling kernels for the first time, say."""
 
     def _warn_if_cut_short(self) -> None:
-        warn_if_cut_short(self.outcome_, type(self).__name__)
+        warn_if_cut_short(self.outcome_, type(self).__name__, self._reached())
+
+    def _reached(self) -> tuple[float, float] | None:
+        """The relative gap the fit ended with and the one it was asked for; None where there is no such."""
+        tol = getattr(self, "tol", None)
+        return None if tol is None or np.isnan(self.outcome_.bound) else (self.outcome_.gap, float(tol))
 
     def _clean(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None

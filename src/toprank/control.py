@@ -365,17 +365,30 @@ class Run:
             interrupts.hand_on()
 
 
-def warn_if_cut_short(outcome: Outcome, name: str) -> None:
-    """Warn, with the remedy, when a fit did not run to its end."""
+def warn_if_cut_short(outcome: Outcome, name: str, reached: tuple[float, float] | None = None) -> None:
+    """Warn, with the remedy, when a fit did not run to its end, or ended short of what it was asked for.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    name : str
+        Of the ranker.
+    reached : pair of floats, optional
+        The relative gap the fit ended with and the one it was asked for.
+    """
+    short = reached is not None and reached[0] > reached[1]
+    gap = f", gap {reached[0]:.2g} above tol={reached[1]:g}" if reached is not None and short else ""
     remedy = {
         Status.TIME_LIMIT: "raise time_limit for a better one",
         Status.INTERRUPTED: "it was interrupted",
         Status.STOPPED: "the callback asked to stop",
         Status.ITERATION_LIMIT: "raise max_iter for a better one",
     }.get(outcome.status)
+    if remedy is None and short:
+        remedy = "rounding leaves no way further: scale the features to similar ranges, lower C or raise tol"
     if remedy is not None:
         warn_user(
-            f"{name} kept the best answer of {outcome.seconds:.1f} s ({outcome.status}); {remedy}.",
+            f"{name} kept the best answer of {outcome.seconds:.1f} s ({outcome.status}{gap}); {remedy}.",
             SearchStoppedWarning,
         )
 

@@ -1,6 +1,8 @@
 """scikit-learn's checks and ours, over every public ranker."""
 
 import inspect
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,30 +14,8 @@ from toprank.base import LinearRanker
 from toprank.control import Outcome, Status
 from toprank.testing import ranker_checks
 
-# One quick instance of every public ranker; a new ranker needs a line here.
-RANKERS = {
-    "AccuracyAtTop": lambda: toprank.AccuracyAtTop(),
-    "DirectRanker": lambda: toprank.DirectRanker(n_restarts=2),
-    "ExactRanker": lambda: toprank.ExactRanker(time_limit=10),
-    "GreedyRankRLS": lambda: toprank.GreedyRankRLS(),
-    "Grill": lambda: toprank.Grill(),
-    "InfinitePush": lambda: toprank.InfinitePush(),
-    "PNormPush": lambda: toprank.PNormPush(),
-    "PNormPushCV": lambda: toprank.PNormPushCV(),
-    "PatMat": lambda: toprank.PatMat(),
-    "PluginRanker": lambda: toprank.PluginRanker(),
-    "RankBoost": lambda: toprank.RankBoost(),
-    "RankRLS": lambda: toprank.RankRLS(),
-    "RankRLSCV": lambda: toprank.RankRLSCV(),
-    "RankSVM": lambda: toprank.RankSVM(),
-    "RankSVMCV": lambda: toprank.RankSVMCV(),
-    "RankThenRerank": lambda: toprank.RankThenRerank(),
-    "RankerCV": lambda: toprank.RankerCV(),
-    "TauFPL": lambda: toprank.TauFPL(),
-    "TopPush": lambda: toprank.TopPush(),
-    "TopPushK": lambda: toprank.TopPushK(),
-}
-
+sys.path.insert(0, str(Path(__file__).parent))
+from ranker_variants import RANKERS, VARIANTS  # noqa: E402
 
 def test_every_public_ranker_is_listed():
     public = {name: getattr(toprank, name) for name in toprank.__all__}
@@ -46,7 +26,7 @@ def test_every_public_ranker_is_listed():
 # Some of scikit-learn's toy data leave one class in the top; saying so is right.
 @pytest.mark.filterwarnings("ignore::toprank.rerank.OneClassTopWarning")
 @pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning")
-@parametrize_with_checks([make() for make in RANKERS.values()])
+@parametrize_with_checks([make() for make in [*RANKERS.values(), *VARIANTS.values()]])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -54,9 +34,9 @@ def test_scikit_learn_checks(estimator, check):
 # On the checks' noisy data w = 0 is the optimum of some of the push family, and they say so.
 @pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning")
 @pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", sorted(RANKERS))
+@pytest.mark.parametrize("name", [*RANKERS, *VARIANTS])
 def test_our_checks(name, check):
-    check(RANKERS[name]())
+    check({**RANKERS, **VARIANTS}[name]())
 
 
 class Mean(LinearRanker):

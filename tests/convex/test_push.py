@@ -257,12 +257,17 @@ def test_gradient_projection_takes_agarwals_steps():
     assert heard[-1].bound == pytest.approx(alpha.sum() - 0.5 * w @ w)
 
 
-def test_gradient_projection_refuses_too_many_pairs_and_weights():
-    X, y = data(14)
-    with pytest.raises(ValueError, match="knows no sample_weight"):
-        gradient_projection(
-            problem(X, y, weight=np.arange(1, len(y) + 1)), step=None, tol=1e-3, run=Run(), max_iter=5
-        )
+def test_gradient_projection_takes_weights():
+    X, y = data(14, m=6, n=8, d=3, shift=1.5)
+    posed = problem(X, y, C=2.0, weight=np.arange(1.0, len(y) + 1))
+    fast = solve_push(posed, tol=1e-9, run=Run())
+    slow = gradient_projection(posed, step=None, tol=1e-6, run=Run(), max_iter=20_000)
+    assert slow.status is Status.OPTIMAL
+    assert slow.bound <= fast.point.value * (1 + 1e-9)
+    np.testing.assert_allclose(slow.point.coef, fast.point.coef, atol=2e-3)
+
+
+def test_gradient_projection_refuses_too_many_pairs():
     many = np.zeros((5000, 1)), np.r_[np.ones(2500, dtype=int), np.zeros(2500, dtype=int)]
     with pytest.raises(ValueError, match="6250000 pairs"):
         gradient_projection(problem(*many), step=None, tol=1e-3, run=Run(), max_iter=5)

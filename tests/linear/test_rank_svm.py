@@ -103,6 +103,36 @@ def test_graded_labels_and_unsorted_queries():
     np.testing.assert_allclose(again.coef_, ranker.coef_, atol=1e-6)
 
 
+def test_graded_predict_before_fit_says_not_fitted():
+    for ranker in (RankSVM(levels="graded"), RankRLS(levels="graded"), GreedyRankRLS(levels="graded")):
+        with pytest.raises(NotFittedError):
+            ranker.predict([[0.0]])
+
+
+def test_graded_cuts_follow_the_weights():
+    """A row of weight two is two rows, a row of weight zero none; also for what `predict` calls a grade."""
+    rng = np.random.default_rng(5)
+    X, weight = rng.normal(size=(40, 2)), rng.integers(0, 4, 40)
+    grade = np.digitize(X[:, 0] + rng.normal(size=40), [-0.5, 0.5]).astype(float)
+    fresh = rng.normal(size=(200, 2))
+    for make in (lambda: RankSVM(levels="graded", tol=1e-10), lambda: RankRLS(levels="graded")):
+        weighted = make().fit(X, grade, sample_weight=weight)
+        repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(grade, weight))
+        np.testing.assert_allclose(weighted.cuts_, repeated.cuts_, atol=1e-6)
+        assert not np.allclose(weighted.cuts_, make().fit(X, grade).cuts_, atol=1e-2)
+        np.testing.assert_array_equal(weighted.predict(fresh), repeated.predict(fresh))
+
+
+def test_graded_tags_say_neither_classes_nor_regression():
+    binary, graded = get_tags(RankSVM()), get_tags(RankSVM(levels="graded"))
+    assert binary.estimator_type == "classifier"
+    assert not binary.classifier_tags.multi_class
+    assert graded.estimator_type is None
+    assert graded.classifier_tags is None
+    for search in (RankSVMCV(levels="graded"), RankerCV(RankRLS(levels="graded"))):
+        assert get_tags(search).estimator_type is None
+
+
 def test_graded_predictions_repeat_the_shares_of_the_grades():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 2))

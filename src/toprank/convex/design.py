@@ -172,6 +172,10 @@ class Origin:
         far = np.abs(rows).max(axis=0, initial=0.0) > FAR * np.abs(rows - mean).max(axis=0, initial=0.0)
         self._columns, self._mean = filled[far], mean[far]
 
+    def scores(self, coef: Floats) -> Floats:
+        """The score of the origin, for each column of coefficients."""
+        return np.asarray(self._mean @ (coef if self._columns is None else coef[self._columns]))
+
     def shifted(self, X: Any) -> Any:
         """Rows relative to this origin; sparse ones in canonical form."""
         if not is_sparse(X):

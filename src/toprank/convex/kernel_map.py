@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 EXACT_LIMIT = 10_000
 SHIFTABLE = ("linear", "rbf", "laplacian")
 """Kernels with which rankers do not notice a shift of all rows."""
+SPARSE = (None, "linear", "rbf", "poly", "polynomial", "sigmoid", "cosine", "precomputed")
+"""Kernels that scikit-learn computes from sparse rows of any kind."""
 
 
 class KernelMap:
@@ -74,7 +76,11 @@ class KernelMap:
         X = self._near(X)
         if self.approximation is not None:
             self._sampler = self._make_sampler(X.shape[0])
-            return np.asarray(dense(self._sampler.fit_transform(X)), dtype=np.float64)
+            self._sampler.fit(X)
+            if self.approximation == "fourier" and self._origin is not None:
+                # The waves stay where they are: what rows lose to the origin their phases gain.
+                self._sampler.random_offset_ += self._origin.scores(self._sampler.random_weights_)
+            return np.asarray(dense(self._sampler.transform(X)), dtype=np.float64)
         self._check_exact(X)
         # A copy: kernels of a matrix with itself are rounded differently from those with an equal one.
         self._rows = None if self.kernel == "precomputed" else X.copy()
@@ -112,6 +118,8 @@ class KernelMap:
 
     def _near(self, X: Any) -> Any:
         """Rows relative to where the training rows lie, for kernels that allow it."""
+        if self.kernel not in SPARSE:
+            X = dense(X)
         return X if self._origin is None else self._origin.shifted(X)
 
     def _gram(self, X: Any) -> Floats:

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 MAX_TRIALS = 25
 MAX_INNER = 500
 ROUNDING = 1e-15
-"""Gaps below this, in units of C, are lost in the rounding of the objective."""
+"""Gaps below this, relative to the objective, are lost in its rounding."""
 
 
 class ScorePoint(Protocol):
@@ -120,7 +120,8 @@ def minimise(
     now = start_at(problem, start)
     status: Status | None = None
     for iteration in range(max_iter + 1):
-        bound = now.bound if now.value - now.bound > ROUNDING * problem.C else now.value
+        lost = max(ROUNDING * abs(now.value), ROUNDING**2 * problem.C)
+        bound = now.bound if now.value - now.bound > lost else now.value
         status = _state(now.value, bound, run, tol, iteration, max_iter)
         following = newton_step(problem, now) if status is None else None
         if following is None:

@@ -265,7 +265,7 @@ class _L1Descent:
             return False
         self._choose_columns(now)
         found = _linear_program(fixed.differences[:, self._columns], fixed.costs,
-                                fixed.force[self._columns], self.penalty[self._columns])  # fmt: skip
+                                fixed.force[self._columns], self.penalty[self._columns], self.run)  # fmt: skip
         if found is None:
             return False
         coef = np.zeros_like(now.coef)
@@ -280,7 +280,7 @@ class _L1Descent:
 
 
 def _linear_program(
-    differences: Any, costs: Floats, force: Floats, penalty: Floats
+    differences: Any, costs: Floats, force: Floats, penalty: Floats, run: Run
 ) -> tuple[Floats, Floats] | None:
     """Minimise penalty.|w| - force.w + costs.max(0, 1 - D w); w and the pairs' dual variables, or None."""
     import scipy.sparse as sp
@@ -289,8 +289,13 @@ def _linear_program(
     n_pairs, n_features = differences.shape
     rows: Any = sp.hstack([-sp.csr_array(differences), sp.csr_array(differences), -sp.eye_array(n_pairs)])
     cost = np.concatenate([penalty - force, penalty + force, costs])
+    if not np.isfinite(cost).all():
+        return None
     solve: Any = linprog
-    solved = solve(cost, A_ub=rows.tocsr(), b_ub=-np.ones(n_pairs), bounds=(0, None), method="highs")
+    options = {"time_limit": run.remaining()} if np.isfinite(run.remaining()) else {}
+    solved = solve(
+        cost, A_ub=rows.tocsr(), b_ub=-np.ones(n_pairs), bounds=(0, None), method="highs", options=options
+    )
     if solved.status != 0:
         return None
     coef = solved.x[:n_features] - solved.x[n_features : 2 * n_features]

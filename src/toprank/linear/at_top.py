@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -274,14 +273,14 @@ class AccuracyAtTop(BaseRanker):
 
     def _take(self, items: Items, choice: Choice | None, run: Run) -> Outcome:
         """Solve the chosen pin once more, here, so that no worker's rounding is in the answer."""
-        reached = 0.0
+        self._gap = 0.0
         if choice is None:
             ahead = items.up / items.up.sum() - items.down / items.down.sum()
             choice = Choice(-1, PinTable.empty(len(items)), np.zeros(len(items), dtype=bool), False)
             weights = ahead
         else:
             solution = items.solve(choice.pin, self.tol)
-            weights, reached = items.weights(choice.pin, solution), solution.gap / solution.value
+            weights, self._gap = items.weights(choice.pin, solution), solution.gap / solution.value
         self.pins_, self.certified_ = choice.table, choice.certified
         self.n_iter_ = max(1, int(np.count_nonzero(choice.table.solved)))
         self.pin_ = int(self.pin_rows_[choice.pin]) if choice.pin >= 0 else -1
@@ -293,17 +292,13 @@ class AccuracyAtTop(BaseRanker):
         self.relative_distance_ = float(choice.table.relative_distance[choice.pin]) if known else np.nan
         bound = float(choice.table.bound.min()) if choice.table.solved.all() else np.nan
         status = run.stopped_by if run.stopped_by and not choice.certified else Status.FINISHED
-        outcome = self._outcome(items, items.objective(0.5 * square, scores), bound, status, run)
-        if reached <= max(WORTH_NOTING, self.tol):
-            return outcome
-        note = f"Rounding left a relative gap of {reached:.0e}: give the features unit spread or lower C."
-        return replace(outcome, notes=(*outcome.notes, note))
+        return self._outcome(items, items.objective(0.5 * square, scores), bound, status, run)
 
     def _locally(self, items: Items, run: Run) -> Outcome:
         answer: LocalAnswer = local_minimum(
             items, run, n_starts=self.n_starts, max_iter=self.max_iter, tol=max(self.tol, 1e-5)
         )
-        self.pins_, self.certified_, self.pin_ = PinTable.empty(0), False, -1
+        self.pins_, self.certified_, self.pin_, self._gap = PinTable.empty(0), False, -1, 0.0
         self.distance_ = self.relative_distance_ = 0.0
         self.n_iter_ = max(1, answer.rounds)
         scores = self._space.keep_coef(self, items, answer.coef)
@@ -311,6 +306,10 @@ class AccuracyAtTop(BaseRanker):
         self._set_threshold(items, scores)
         ended = Status.ITERATION_LIMIT if answer.cut_off else Status.FINISHED
         return self._outcome(items, answer.value, np.nan, run.stopped_by or ended, run)
+
+    def _reached(self) -> tuple[float, float]:
+        # The gap of the pinned problem; that to the least bound of all pins is not for `tol` to close.
+        return self._gap, max(WORTH_NOTING, self.tol)
 
     def _set_threshold(self, items: Items, scores: Floats) -> None:
         offset = self._space.offset

@@ -11,10 +11,13 @@ from sklearn.utils.validation import column_or_1d
 
 from toprank import statistics
 from toprank.base import BaseRanker, RankingData
+from toprank.linear.parameters import check_choice
 
 __all__ = ["GradedData", "GradedRanker"]
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Scores that differ by less, relative to the largest, are as good as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,12 @@ class GradedRanker(BaseRanker):
     cuts_: Floats
 
     def _graded(self) -> bool:
-        if self.levels not in ("binary", "graded"):
-            raise ValueError(f"levels={self.levels!r} is not one of 'binary', 'graded'.")
         return self.levels == "graded"
 
     def _clean(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> GradedData:
+        check_choice("levels", getattr(self, "levels", "binary"), ["binary", "graded"])
         data = super()._clean(X, y, qid, sample_weight)
         grade = _numbers(y) if self._graded() else data.y.astype(np.float64)
         return GradedData(data.X, data.y, data.qid, data.sample_weight, grade)
@@ -63,7 +65,9 @@ class GradedRanker(BaseRanker):
         grades, codes = np.unique(_numbers(y), return_inverse=True)
         if len(grades) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs two different grades, but y is {grades[0]} throughout."
+                # scikit-learn's own checks look for "one class".
+                f"{type(self).__name__} needs two different grades, but y has one class only: it is {grades[0]}"
+                " throughout."
             )
         return grades, (codes > 0).astype(np.int8)
 
@@ -71,13 +75,15 @@ class GradedRanker(BaseRanker):
         super()._finish(data)
         if self._graded():
             assert isinstance(data, GradedData)
-            self.cuts_ = _grade_cuts(self._scores(data.X) + self.intercept_, data.grade)
+            scores = self._scores(data.X) + self.intercept_
+            self.cuts_ = _grade_cuts(scores, data.grade, data.sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label or grade of each row; as many training rows get each as had it, ties permitting."""
         if not self._graded():
             return super().predict(X)
-        return self.classes_[np.searchsorted(self.cuts_, self.decision_function(X), side="left")]
+        scores = self.decision_function(X)
+        return self.classes_[np.searchsorted(self.cuts_, scores, side="left")]
 
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
@@ -87,6 +93,14 @@ class GradedRanker(BaseRanker):
             return super().score(X, y, sample_weight, qid)
         statistic = statistics.get("c_index")
         return float(statistic(_numbers(y), self.decision_function(X), sample_weight=sample_weight, qid=qid))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self._graded():
+            # Grades are numbers with an order: no classes to scikit-learn, nor, with scores of their own, a
+            # regression.
+            tags.estimator_type, tags.classifier_tags = None, None
+        return tags
 
 
 def _numbers(y: ArrayLike) -> Floats:
@@ -103,8 +117,22 @@ def _numbers(y: ArrayLike) -> Floats:
     return numbers
 
 
-def _grade_cuts(scores: Floats, grades: Floats) -> Floats:
-    """One cut below each grade but the lowest, in the middle of the gap between the scores around it."""
-    ordered = np.sort(scores)
-    below = np.cumsum(np.unique(grades, return_counts=True)[1])[:-1]
-    return np.asarray(ordered[below - 1] + (ordered[below] - ordered[below - 1]) / 2)
+def _grade_cuts(scores: Floats, grades: Floats, weight: Floats | None = None) -> Floats:
+    """One cut below each grade but the lowest, in the middle of the gap between the scores around it.
+
+    As many rows, or as much weight, lie below a cut as the lower grades have.
+
+    >>> _grade_cuts(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0, 2.0]))
+    array([1.5, 2.5])
+    """
+    weight = np.ones(len(scores)) if weight is None else weight
+    rising = np.argsort(scores, kind="stable")
+    ordered, mass = scores[rising], np.cumsum(weight[rising])
+    below = np.cumsum(np.bincount(np.unique(grades, return_inverse=True)[1], weights=weight))[:-1]
+    slack = 1e-12 * mass[-1]
+    last = np.minimum(np.searchsorted(mass, below - slack), len(scores) - 1)
+    # Rows that tie across a cut stay below it, well below, for `predict` may round them differently.
+    higher = ordered[last] + ROUNDING * float(np.abs(ordered).max())
+    following = np.maximum(np.searchsorted(mass, below + slack), np.searchsorted(ordered, higher, side="right"))
+    above = np.append(ordered, ordered[-1] + 1.0)[np.minimum(following, len(scores))]
+    return np.asarray(ordered[last] + (above - ordered[last]) / 2)

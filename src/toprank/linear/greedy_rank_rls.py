@@ -20,6 +20,8 @@ from toprank.losses.pairwise_squares import PairwiseSquares
 __all__ = ["GreedyRankRLS"]
 
 Floats = NDArray[np.float64]
+TOL = 1e-10
+"""The relative gap of the fit on the selected features."""
 
 
 class GreedyRankRLS(GradedRanker):
@@ -116,12 +118,15 @@ class GreedyRankRLS(GradedRanker):
         self.selected_, self.errors_ = found.features, found.errors
         squares = PairwiseSquares.from_labels(data.grade, qid=data.qid)
         problem = RankLeastSquares(Design(X[:, found.features], squares.query), squares, C)
-        fitted, outcome = minimise(problem, np.zeros(len(found.features)), Run(), tol=1e-10, max_iter=100)
+        fitted, outcome = minimise(problem, np.zeros(len(found.features)), Run(), tol=TOL, max_iter=100)
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[found.features] = fitted.coef
         self.n_iter_ = max(1, len(found.features))
         status = run.stopped_by or Status.FINISHED
         return Outcome(outcome.value, outcome.bound, status, run.seconds, len(found.features))
+
+    def _reached(self) -> tuple[float, float]:
+        return self.outcome_.gap, TOL
 
     def _scores(self, X: Matrix) -> Floats:
         return np.asarray(X @ self.coef_, dtype=np.float64)

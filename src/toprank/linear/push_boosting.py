@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from toprank.base import BaseRanker, Matrix, RankingData
 from toprank.control import Outcome, Run
 from toprank.convex.boosting import Boosted, boost
+from toprank.convex.design import centered
 from toprank.convex.weak_rankers import FeatureRankers, StumpRankers, WeakRanker, WeakRankers, weak_values
 from toprank.linear.parameters import check_at_least, check_choice
 from toprank.losses.push import PushItems
@@ -47,6 +49,8 @@ class PushBooster(BaseRanker):
     def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
         check_choice("weak_rankers", self.weak_rankers, ["features", "stumps"])
         check_at_least("n_rounds", self.n_rounds, 1)
+        if self.weak_rankers == "features":
+            data = replace(data, X=centered(data.X))
         learn, watch = self._split(data, run.rng)
         if data.sample_weight is not None:
             # Rows without weight must not count for the ranges and thresholds of features either.

@@ -220,6 +220,10 @@ class RankerCV(GradedRanker):
         value = statistic(labels, self.decision_function(X), sample_weight=sample_weight, qid=qid)
         return float(value if statistic.greater_is_better else -value)
 
+    def _reached(self) -> tuple[float, float] | None:
+        reached: tuple[float, float] | None = self.ranker_._reached()
+        return reached
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = getattr(self._prototype(), "kernel", None) == "precomputed"

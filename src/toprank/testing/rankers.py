@@ -25,6 +25,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status, keep_best_on_interrupt
@@ -76,7 +77,7 @@ def check_ranker(ranker: BaseRanker) -> None:
 
 def check_outcome(ranker: BaseRanker) -> None:
     """A fit says how it went: an `Outcome` with a status, a time and no value beyond its bound."""
-    X, y = sample()
+    X, y = sample(ranker)
     fitted = seeded(ranker).fit(X, y)
     outcome = fitted.outcome_
     assert isinstance(outcome, Outcome), "outcome_ is no Outcome"
@@ -88,7 +89,7 @@ def check_outcome(ranker: BaseRanker) -> None:
 
 def check_parameters_unchanged(ranker: BaseRanker) -> None:
     """Fitting changes no parameter: those of a clone are the same before and after."""
-    X, y = sample()
+    X, y = sample(ranker)
     candidate = seeded(ranker)
     before = {name: repr(value) for name, value in candidate.get_params().items()}
     candidate.fit(X, y)
@@ -98,21 +99,25 @@ def check_parameters_unchanged(ranker: BaseRanker) -> None:
 
 def check_ranking(ranker: BaseRanker) -> None:
     """The order of `rank` is that of the decision function; `predict` cuts it at zero."""
-    X, y = sample()
+    X, y = sample(ranker)
     fitted = seeded(ranker).fit(X, y)
     scores, ranked = fitted.decision_function(X), fitted.rank(X)
     assert sorted(ranked.tolist()) == list(range(len(X))), "rank is no permutation of the rows"
     assert (np.diff(scores[ranked]) <= 0).all(), "rank is not the order of decision_function"
     assert fitted.first(X, 3).tolist() == ranked[:3].tolist(), "first(X, 3) is not the head of rank(X)"
     raises(ValueError, fitted.first, X, len(X) + 1)
-    assert ((fitted.predict(X) == fitted.classes_[1]) == (scores > 0)).all(), "predict does not cut at zero"
+    if not takes_grades(ranker):
+        positive = fitted.predict(X) == fitted.classes_[1]
+        assert (positive == (scores > 0)).all(), "predict does not cut at zero"
     subset = np.array([5, 3, 8, 1])
     assert np.allclose(fitted.decision_function(X[subset]), scores[subset]), "scores depend on the company"
 
 
 def check_labels(ranker: BaseRanker) -> None:
     """The larger label belongs at the top, whatever the two labels are, unless `pos_label` is the other."""
-    X, y = sample()
+    X, y = sample(ranker)
+    if takes_grades(ranker):
+        return
     plain = seeded(ranker).fit(X, y).rank(X)
     if "pos_label" in ranker.get_params(deep=False):
         turned = seeded(ranker).set_params(pos_label="fraud").fit(X, np.array(["legit", "fraud"])[y])
@@ -126,7 +131,7 @@ def check_labels(ranker: BaseRanker) -> None:
 
 def check_same_seed(ranker: BaseRanker) -> None:
     """The same seed gives the same scores, unless the clock stopped the fit."""
-    X, y = sample()
+    X, y = sample(ranker)
     first, second = seeded(ranker).fit(X, y), seeded(ranker).fit(X, y)
     if first.outcome_.status.finished and second.outcome_.status.finished:
         same = np.array_equal(first.decision_function(X), second.decision_function(X))
@@ -137,7 +142,7 @@ def check_random_state(ranker: BaseRanker) -> None:
     """A numpy Generator or RandomState will do as a seed, and the same one gives the same scores."""
     if "random_state" not in ranker.get_params(deep=False):
         return
-    X, y = sample()
+    X, y = sample(ranker)
     for kind in (np.random.default_rng, np.random.RandomState):
         first, second = (clone(ranker).set_params(random_state=kind(0)).fit(X, y) for _ in range(2))
         if first.outcome_.status.finished and second.outcome_.status.finished:
@@ -147,7 +152,9 @@ def check_random_state(ranker: BaseRanker) -> None:
 
 def check_sparse_equals_dense(ranker: BaseRanker) -> None:
     """Sparse rows are accepted, and a fitted ranker scores them like dense ones."""
-    X, y = sample()
+    X, y = sample(ranker)
+    if not get_tags(ranker).input_tags.sparse or takes_kernel(ranker):
+        return
     X = np.where(np.abs(X) > 0.4, X, 0.0)
     fitted = seeded(ranker).fit(X, y)
     sparse: Any = sp.csr_matrix(X)
@@ -158,7 +165,7 @@ def check_sparse_equals_dense(ranker: BaseRanker) -> None:
 
 def check_queries(ranker: BaseRanker) -> None:
     """Queries come in any order and by any name."""
-    X, y = sample()
+    X, y = sample(ranker)
     if "qid" not in inspect.signature(ranker.fit).parameters:
         return
     qid = np.array(["b", "a", "c"])[np.arange(len(y)) % 3]
@@ -170,7 +177,7 @@ def check_queries(ranker: BaseRanker) -> None:
 
 def check_copies(ranker: BaseRanker) -> None:
     """A fitted ranker pickles and copies: it keeps no solver, thread or open file."""
-    X, y = sample()
+    X, y = sample(ranker)
     fitted = seeded(ranker).fit(X, y)
     scores = fitted.decision_function(X)
     for twin in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
@@ -180,7 +187,10 @@ def check_copies(ranker: BaseRanker) -> None:
 
 def check_composition(ranker: BaseRanker) -> None:
     """It works in a pipeline, in cross validation and in a grid search."""
-    X, y = sample()
+    X, y = sample(ranker)
+    if takes_kernel(ranker):
+        assert np.isfinite(cross_val_score(seeded(ranker), X, y, cv=2, error_score="raise")).all()
+        return
     pipeline = make_pipeline(StandardScaler(), seeded(ranker))
     assert np.isfinite(cross_val_score(pipeline, X, y, cv=2, error_score="raise")).all()
     grid = {"standardscaler__with_mean": [True, False]}
@@ -192,7 +202,7 @@ def check_callback(ranker: BaseRanker) -> None:
     """The callback hears of progress and can stop the fit; the best so far is kept, with a warning."""
     if "callback" not in ranker.get_params(deep=False):
         return
-    X, y = sample()
+    X, y = sample(ranker)
     heard: list[Any] = []
 
     def stop(progress: Any) -> bool:
@@ -215,9 +225,9 @@ def check_time_limit(ranker: BaseRanker) -> None:
     if "time_limit" not in ranker.get_params(deep=False):
         return
     for wrong in (-1, 0, math.nan, "1"):
-        raises(ValueError, seeded(ranker).set_params(time_limit=wrong).fit, *sample())
-    X, y = sample(n=400, d=8)
-    seeded(ranker).fit(*sample(n=40, d=8))  # compiled by now: the limit is about the fit
+        raises(ValueError, seeded(ranker).set_params(time_limit=wrong).fit, *sample(ranker))
+    X, y = sample(ranker, n=400, d=8)
+    seeded(ranker).fit(*sample(ranker, n=40, d=8))  # compiled by now: the limit is about the fit
     limited = seeded(ranker).set_params(time_limit=0.3)
     begin = time.perf_counter()
     with stopping():
@@ -246,7 +256,7 @@ def check_interrupt(ranker: BaseRanker) -> None:
 
 def _scores_rows(fitted: BaseRanker) -> bool:
     try:
-        return bool(np.isfinite(fitted.decision_function(sample()[0])).all())
+        return bool(np.isfinite(fitted.decision_function(sample(fitted)[0])).all())
     except Exception:  # whatever an estimator raises that was left half fitted
         return False
 
@@ -263,18 +273,19 @@ def _interrupted(ranker: BaseRanker, *, keep: bool) -> tuple[BaseRanker, bool, b
     fitted = seeded(ranker).set_params(callback=press)
     try:
         with stopping(), keep_best_on_interrupt() if keep else nullcontext():
-            fitted.fit(*sample())
+            fitted.fit(*sample(ranker))
     except KeyboardInterrupt:
         return fitted, bool(heard), True
     return fitted, bool(heard), False
 
 
 def check_bad_input(ranker: BaseRanker) -> None:
-    """One class, NaN, no rows and three labels are ValueErrors."""
-    X, y = sample()
+    """One class, NaN, no rows, and three labels (or grades that are no numbers) are ValueErrors."""
+    X, y = sample(ranker)
     broken = X.copy()
     broken[0, 0] = np.nan
-    for rows, labels in ((X, np.ones_like(y)), (broken, y), (X[:0], y[:0]), (X, np.arange(len(y)) % 3)):
+    wrong = np.array(["a", "b", "c"])[np.arange(len(y)) % 3] if takes_grades(ranker) else np.arange(len(y)) % 3
+    for rows, labels in ((X, np.ones_like(y)), (broken, y), (X[:0], y[:0]), (X, wrong)):
         raises(ValueError, seeded(ranker).fit, rows, labels)
     raises(Exception, seeded(ranker).decision_function, X)
 
@@ -282,12 +293,23 @@ def check_bad_input(ranker: BaseRanker) -> None:
 # -- helpers ----------------------------------------------------------------------------------
 
 
-def sample(n: int = 60, d: int = 3) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Rows that are hard to rank perfectly, a third of them positive."""
+def sample(ranker: BaseRanker, n: int = 60, d: int = 3) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Rows that are hard to rank perfectly, a third of them positive; their kernel where it is precomputed."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     noisy = X[:, 0] - 0.5 * X[:, 1] + rng.normal(size=n)
-    return X, (noisy > np.quantile(noisy, 2 / 3)).astype(np.int64)
+    rows = X @ X.T if takes_kernel(ranker) else X
+    return rows, (noisy > np.quantile(noisy, 2 / 3)).astype(np.int64)
+
+
+def takes_kernel(ranker: BaseRanker) -> bool:
+    """Whether X is a matrix of kernel values."""
+    return bool(get_tags(ranker).input_tags.pairwise)
+
+
+def takes_grades(ranker: BaseRanker) -> bool:
+    """Whether labels are grades, which are numbers, instead of two classes."""
+    return get_tags(ranker).classifier_tags is None
 
 
 def seeded(ranker: BaseRanker) -> BaseRanker:
