@@ -1,4 +1,8 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and archives of arrays that are read back with care.
+
+Everything the library leaves on a disk goes through `write_whole`; only the log of `toprank reproduce`, which
+grows line by line, is appended to.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,22 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toprank.datasets.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_table_ending", "check_writable", "table_bytes", "write_whole"]
+__all__ = [
+    "archive_bytes",
+    "check_table_ending",
+    "check_writable",
+    "read_archive",
+    "sync_folder",
+    "table_bytes",
+    "write_whole",
+]
 
 TABLE_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
@@ -72,7 +84,8 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
     """Write several files so that a reader sees each complete, or as it was before.
 
     All go to temporary files in their folders first and are only then moved into place; when writing one
-    fails (a full disk), none is moved.
+    fails (a full disk), none is moved. Contents and names are on the disk when this returns, as far as the
+    system can say so. Whatever happens, no temporary file stays behind.
     """
     waiting: dict[Path, Path] = {}
     try:
@@ -80,12 +93,65 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
             waiting[path] = _write_beside(path, content)
         for path, temporary in waiting.items():
             temporary.replace(path)
+        for folder in {path.parent for path in contents}:
+            sync_folder(folder)
     except OSError as error:
         raise InputError(f"Cannot write {', '.join(map(str, contents))}: {error.strerror}.") from error
     finally:
         for temporary in waiting.values():
             with suppress(FileNotFoundError):
                 temporary.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk too, where the system knows how (Windows does not)."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    with suppress(OSError):  # some network file systems refuse it; the files themselves are safe
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def archive_bytes(arrays: Mapping[str, Any]) -> bytes:
+    """Named arrays as a compressed NumPy archive.
+
+    >>> import numpy as np
+    >>> archive_bytes({"a": np.arange(3)})[:2]
+    b'PK'
+    """
+    import numpy as np
+
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def read_archive(path: Path) -> dict[str, Any]:
+    """The arrays of an archive; nothing in it is ever executed.
+
+    Raises
+    ------
+    ValueError
+        With a few words when the file cannot be read, is empty, cut short, damaged or something else.
+    """
+    import numpy as np
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+    if not content:
+        raise ValueError("it is empty")
+    if not content.startswith(b"PK"):
+        raise ValueError("it is no archive of arrays")
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except Exception as error:  # zip, zlib and NumPy raise a dozen different things for damaged bytes
+        raise ValueError(f"it was cut short or damaged: {' '.join(str(error).split())}") from None
 
 
 def _write_beside(path: Path, content: bytes) -> Path:

@@ -234,6 +234,18 @@ def test_a_kept_proof_is_replayed_and_survives_a_file(tmp_path, penalty, method)
     assert "the kept proof was replayed" in said(checked)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("method", ["sweep", "cells"])
+def test_a_proof_replays_however_many_threads_were_offered(seed, method):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack((rng.normal(size=(18, 3)), rng.integers(0, 2, size=18)))
+    problem = RankingProblem.from_labels(X, X[:, 0] + 2 * rng.normal(size=18) > 0.8, "dcg")
+    with Run(rng=0) as run:
+        certificate = search(problem, run, method=method, keep_proof=True, n_jobs=4)
+    assert certificate.proved
+    assert verify(problem, certificate, seconds=0).complete
+
+
 @pytest.mark.parametrize("method", ["sweep", "cells"])
 @pytest.mark.parametrize("penalty", [0.0, 0.03])
 @pytest.mark.parametrize("fault", ["log", "part", "columns", "bound", "method", "damage"])

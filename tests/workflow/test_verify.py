@@ -10,7 +10,7 @@ import pytest
 from toprank import datasets
 from toprank.cli import main
 
-RANK = ["-t", "failed", "--id", "pump", "-k", "30", "--splits", "0", "-q"]
+RANK = ["-t", "failed", "--id", "pump", "-k", "16", "--splits", "0", "-q"]
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_signing_again_is_no_forgery(made):
 
 def test_the_embedded_example_by_leaving_it_out(tmp_path, capsys):
     model = str(tmp_path / "model.json")
-    assert main(["rank", "-k", "30", "--splits", "0", "-q", "--model", model]) == 0
+    assert main(["rank", "-k", "16", "--splits", "0", "-q", "--model", model]) == 0
     assert main(["verify", model, "--seconds", "0"]) == 0
     capsys.readouterr()
     assert main(["score", model, "--json"]) == 0

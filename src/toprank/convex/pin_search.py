@@ -7,7 +7,6 @@ an interruption changes it.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
@@ -20,11 +19,13 @@ from numpy.typing import NDArray
 
 from toprank.control import Progress, Run
 from toprank.convex.pins import Items, PinTable, choose, examine, excluded
+from toprank.output import archive_bytes, read_archive, write_whole
 
 __all__ = ["Choice", "Progressed", "search_all", "search_screened"]
 
 Floats = NDArray[np.float64]
 Pins = NDArray[np.intp]
+_REMEDY = "Delete it to begin anew, or name another file."
 BATCH_SECONDS = 0.25
 BATCHES_PER_JOB = 4
 LOOSE = 5e-2
@@ -91,27 +92,24 @@ class Progressed:
 
     def _load(self, path: Path) -> None:
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                same = str(stored["fingerprint"]) == self._fingerprint()
-                if same:
-                    for name, table in self.tables.items():
-                        table.numbers[:] = stored[name]
-        except (OSError, ValueError, KeyError) as error:
-            raise ValueError(f"checkpoint={str(path)!r} is not a file of solved pins: {error}.") from error
-        if not same:
+            stored = read_archive(path)
+            same = str(stored["fingerprint"]) == self._fingerprint()
+            for name, table in self.tables.items() if same else ():
+                table.numbers[:] = stored[name]
+        except (ValueError, KeyError) as error:
+            why = "it was written by something else" if isinstance(error, KeyError) else error
             raise ValueError(
-                f"checkpoint={str(path)!r} belongs to other data or parameters:"
-                " delete it or name another file."
-            )
+                f"checkpoint={str(path)!r} is not a file of solved pins: {why}. {_REMEDY}"
+            ) from None
+        if not same:
+            raise ValueError(f"checkpoint={str(path)!r} belongs to other data or parameters. {_REMEDY}")
 
     def save(self, *, force: bool = False) -> None:
         """Write what is solved so far, now and then; a crash leaves the previous file."""
         if self.path is None or (not force and time.perf_counter() - self._saved < SAVE_EVERY):
             return
         numbers = {name: table.numbers for name, table in self.tables.items()}
-        with tempfile.NamedTemporaryFile(dir=self.path.parent, suffix=".npz", delete=False) as file:
-            np.savez(file, fingerprint=np.array(self._fingerprint()), **numbers)  # type: ignore[arg-type]
-        Path(file.name).replace(self.path)
+        write_whole({self.path: archive_bytes({"fingerprint": np.array(self._fingerprint()), **numbers})})
         self._saved = time.perf_counter()
 
 

@@ -214,10 +214,13 @@ class Certificate:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a certificate from a file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError:
-            raise CertificateError(f"{path} is not a certificate: no text.") from None
-        return cls.from_json(text)
+            raise CertificateError(f"{path}: not a certificate: no text.") from None
+        except OSError as error:
+            raise CertificateError(f"{path} cannot be read: {error.strerror}.") from None
+        except CertificateError as error:
+            raise CertificateError(f"{path}: {error}") from None
 
     def without_times(self) -> Self:
         """The same claim without what differs from run to run: equal answers then give equal files."""

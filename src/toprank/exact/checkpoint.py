@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from toprank.output import archive_bytes, read_archive, write_whole
+
 __all__ = ["Checkpoint", "CheckpointError"]
 
 _FORMAT = "toprank checkpoint 1"
+_REMEDY = "Delete it to begin anew, or name another file as checkpoint."
 
 
 class CheckpointError(ValueError):
@@ -44,40 +45,26 @@ class Checkpoint:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file; it is whole or the one before."""
-        target = Path(path)
-        text = json.dumps({"format": _FORMAT, "fingerprint": self.fingerprint, **self.facts})
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez_compressed(file, facts=np.array(text), **self.arrays)
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        # The names too: an archive guards the content of its arrays only.
+        head = {"format": _FORMAT, "fingerprint": self.fingerprint, "arrays": sorted(self.arrays)}
+        text = json.dumps({**head, **self.facts})
+        write_whole({Path(path): archive_bytes({"facts": np.array(text), **self.arrays})})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], fingerprint: str) -> Self:
         """Read the checkpoint of the problem with this fingerprint."""
         try:
-            # An opened file, since NumPy leaves a damaged one open that it opened itself.
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
+            arrays = read_archive(Path(path))
             facts = json.loads(str(arrays.pop("facts")))
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            EOFError,
-            zipfile.BadZipFile,
-        ) as error:
-            raise CheckpointError(f"{path} is not a checkpoint of a search ({error}).") from None
-        if not isinstance(facts, dict) or facts.pop("format", None) != _FORMAT:
-            raise CheckpointError(f"{path} is not a checkpoint of a search.")
+            if not isinstance(facts, dict) or facts.pop("format", None) != _FORMAT:
+                raise ValueError("it was written by something else")
+            if facts.pop("arrays", None) != sorted(arrays):
+                raise ValueError("it was damaged: other arrays are in it than were written")
+        except (ValueError, KeyError) as error:
+            why = "it was written by something else" if isinstance(error, KeyError) else error
+            raise CheckpointError(f"{path} is not a checkpoint of a search: {why}. {_REMEDY}") from None
         if facts.pop("fingerprint", None) != fingerprint:
             raise CheckpointError(
-                f"{path} belongs to another problem (data, statistic, margin or penalty differ):"
-                " choose another file or delete it."
+                f"{path} belongs to another problem (data, statistic, margin or penalty differ). {_REMEDY}"
             )
         return cls(fingerprint, facts, arrays)

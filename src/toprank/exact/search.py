@@ -82,7 +82,7 @@ def search(
         from it; when the search is finished the file is removed.
     keep_proof : bool
         Whether the certificate should carry the partition that was searched, for `verify` to replay; not
-        of a search that was taken up from a checkpoint.
+        of a search that was taken up from a checkpoint. The search then runs on one thread.
 
     Examples
     --------
@@ -94,7 +94,9 @@ def search(
     if method not in get_args(MethodName):
         raise ValueError(f"method={method!r} must be one of {', '.join(get_args(MethodName))}.")
     path = None if checkpoint is None else Path(checkpoint)
-    return _Search(problem, run, worker_count(n_jobs), method, path, keep_proof).solve(starts)
+    # One thread writes one log: what two of them note of shared nodes does not replay in a single order.
+    threads = 1 if keep_proof else worker_count(n_jobs)
+    return _Search(problem, run, threads, method, path, keep_proof).solve(starts)
 
 
 class _Search:

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from toprank.datasets.errors import InputError
+from toprank.output import sync_folder
 from toprank.reproduce.cells import Cell
 
 __all__ = ["Results", "Store"]
 
 Record = dict[str, Any]
+BEGINNING = b'{"key":'
+"""Of every line."""
 
 
 class Results:
@@ -74,17 +77,24 @@ class Store:
                 if not isinstance(record, dict) or not isinstance(record.get("key"), str):
                     raise ValueError("no key")
             except ValueError:
-                raise InputError(
-                    f"Line {number} of {str(self.file)!r} is damaged; delete that line to have its cell"
-                    " computed again, or name another folder with --results."
-                ) from None
+                raise self._damaged(number) from None
             yield record
+
+    def _damaged(self, number: int) -> InputError:
+        return InputError(
+            f"Line {number} of {str(self.file)!r} is damaged; delete that line to have its cell computed"
+            " again, or name another folder with --results."
+        )
 
     def _lines(self) -> list[bytes]:
         """The complete lines: each ends with a line feed."""
         if not self.file.is_file():
             return []
-        return self.file.read_bytes().split(b"\n")[:-1]
+        *lines, torn = self.file.read_bytes().split(b"\n")
+        # What is left of a line of ours is dropped; what is not ours must not be written over.
+        if torn[: len(BEGINNING)] != BEGINNING[: len(torn)]:
+            raise self._damaged(len(lines) + 1)
+        return lines
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
@@ -92,6 +102,7 @@ class Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             stream = self.file.open("ab")
+            sync_folder(self.folder)
         except OSError as error:
             raise InputError(
                 f"--results {str(self.folder)!r} cannot be written to: {error.strerror}."
