@@ -180,7 +180,8 @@ def test_a_data_set_by_its_name(tmp_path, capsys):
 def test_skops_models_can_be_trusted(made, tmp_path, capsys):
     pytest.importorskip("skops")
     model, data = str(tmp_path / "model.skops"), str(made / "data.csv")
-    assert main(["rank", data, *RANK, "--base", "forest", "--model", model]) == 0
+    forest = ["--base", "forest", "-k", "150", "--time-limit", "1"]
+    assert main(["rank", data, *RANK, *forest, "--model", model]) == 0
     assert main(["verify", model, data]) == 2
     assert "--trust sklearn.tree._tree.Tree" in capsys.readouterr().err
     trust = ["--trust", "sklearn.tree._tree.Tree"]
@@ -188,14 +189,22 @@ def test_skops_models_can_be_trusted(made, tmp_path, capsys):
     assert main(["score", model, data, *trust, "-q"]) == 0
 
 
+def test_a_top_of_one_class_was_not_reranked(made, tmp_path, capsys):
+    pytest.importorskip("skops")
+    model, data = str(tmp_path / "model.skops"), str(made / "data.csv")
+    assert main(["rank", data, *RANK, "--base", "forest", "--model", model]) == 0
+    assert main(["verify", model, data, "--trust", "sklearn.tree._tree.Tree"]) == 2
+    assert "one class only, so nothing was reranked" in capsys.readouterr().err
+
+
 def test_models_without_a_certificate(made, capsys):
-    from toprank import TopPush
+    from toprank import RankSVM
     from toprank.model import load_model, save_model
 
     model = load_model(made / "model.json")
     table = datasets.read_table(made / "data.csv", text_columns=model.text_columns)
     X, _ = model.encoder.encode(model.roles.features(table))
-    other = TopPush().fit(X, table.frame["failed"].to_numpy())
+    other = RankSVM().fit(X, table.frame["failed"].to_numpy())
     save_model(type(model)(model.encoder, other, model.roles, model.positive, "auc"), made / "bare.json")
     assert verify(made, "bare.json") == 2
     assert "holds no certificate" in capsys.readouterr().err

@@ -91,6 +91,10 @@ def _same_coefficients(ranker: ExactRanker) -> Verification:
 def _certified(model: RankingModel, path: str) -> ExactRanker:
     """The exact ranker of a model."""
     ranker = model.ranker.reranker_ if isinstance(model.ranker, RankThenRerank) else model.ranker
+    if ranker is None:
+        raise InputError(
+            f"{path} holds no certificate: the top held one class only, so nothing was reranked."
+        )
     if not isinstance(ranker, ExactRanker):
         raise InputError(f"{path} holds no certificate: it was not made by the exact ranker.")
     return ranker
