@@ -180,11 +180,9 @@ class RankThenRerank(BaseRanker):
         if not len(rows):
             return self._keep_one_class(data, scores)
         self._prepare_reranker(reranker, data.X.shape[1], run)
-        queries = None if data.qid is None else data.qid[rows]
+        options = {for_reranker: _part(data.qid, rows)} if for_reranker else {}
         with aimed(last_step(reranker), heads, data.y):
-            self.reranker_ = reranker.fit(
-                data.X[rows], data.y[rows], **({for_reranker: queries} if for_reranker else {})
-            )
+            self.reranker_ = reranker.fit(data.X[rows], data.y[rows], **options)
         self._forget_callback()
         return self._judge(data, scores, heads, run)
 

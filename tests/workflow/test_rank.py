@@ -168,6 +168,61 @@ def test_queries_have_lists_of_their_own(tmp_path):
         assert (np.diff(part["score"]) <= 0).all()
 
 
+def _query_file(tmp_path, y, n=120, queries=6):
+    frame = _frame(n).assign(query=np.arange(n) % queries)
+    frame["y"] = y(frame)
+    frame.to_csv(tmp_path / "q.csv", index=False)
+    return open_source(str(tmp_path / "q.csv"), Columns(target="y", qid="query"))
+
+
+def test_queries_that_cannot_be_ranked_are_one_line_and_no_traceback(tmp_path):
+    none = _query_file(tmp_path, lambda frame: (frame["query"] > 2).astype(int))
+    with pytest.raises(InputError, match="--qid 'query': no query has items of both classes"):
+        rank_items(none, RankOptions(splits=2))
+    one = _query_file(tmp_path, lambda frame: ((frame["query"] > 2) | (frame.index == 0)).astype(int))
+    report = rank_items(one, RankOptions(splits=2))
+    assert report.held_out is None
+    assert any("no held-out figures" in remark for remark in report.remarks)
+    easy = _query_file(tmp_path, lambda frame: (frame["a"] > 0).astype(int))
+    report = rank_items(easy, RankOptions(top=2, splits=2))
+    assert "of every query hold one class only" in report.certainty
+    assert np.isnan(report.optimised.base)
+
+
+def test_the_top_of_each_query_is_reranked(tmp_path):
+    source = _query_file(tmp_path, lambda frame: frame["y"])
+    report = rank_items(source, RankOptions(statistic="ndcg@5", top=5, splits=0))
+    assert report.top == 30
+    for _, part in report.listing.groupby("query"):
+        assert set(part.head(5)["base_rank"]) == {1, 2, 3, 4, 5}
+        assert part["rank"].tolist()[5:] == part["base_rank"].tolist()[5:]
+    means = [
+        _dcg(part["y"].head(5)) / _dcg([1] * min(5, part["y"].sum()))
+        for _, part in report.listing.groupby("query")
+        if 0 < part["y"].sum() < len(part)
+    ]
+    assert report.training.reranked == pytest.approx(np.mean(means))
+    gained = report.optimised.reranked - report.optimised.base
+    assert gained == pytest.approx(report.training.reranked - report.training.base)
+
+
+def test_cut_offs_are_those_of_the_whole_list(source):
+    # 50 % of 160 items are 80: any order of the top 30 has the same precision, and any of the top 100 has not.
+    with pytest.raises(InputError, match="same for every order of the top 30"):
+        rank_items(source, RankOptions(statistic="precision@50%", top=30, splits=0))
+    report = rank_items(source, RankOptions(statistic="precision@20%", top=60, splits=0))
+    assert report.optimised.reranked == pytest.approx(report.listing["y"].head(32).mean())
+
+
+def test_a_better_base_keeps_its_order_and_nothing_is_claimed_to_be_best(source):
+    report = rank_items(source, RankOptions(base="forest", top=60, splits=2))
+    assert report.optimised.reranked == report.optimised.base
+    assert report.listing["rank"].tolist() == report.listing["base_rank"].tolist()
+    assert "is worse than the base's own, so the base order is kept" in report.certainty
+    assert "optimal" not in report.certainty
+    assert any("held-out splits the base's own order was kept" in remark for remark in report.remarks)
+
+
 def test_halves_too_poor_to_learn_from_do_not_spoil_the_whole(tmp_path):
     frame = pd.DataFrame({"a": [1.0] + [0.0] * 11, "y": [1, 0, 1, 0] * 3})
     frame.to_csv(tmp_path / "poor.csv", index=False)
