@@ -70,7 +70,7 @@ Group = Annotated[
 ]
 Top = Annotated[
     int | None,
-    typer.Option("--top", "-k", help="How many items at the top to rerank. Default: 50, more if need be."),
+    typer.Option("--top", "-k", help="How many items at the top (of each query) to rerank. Default: 50 or more."),
 ]
 Statistic = Annotated[
     str,

@@ -207,7 +207,7 @@ def test_the_top_of_each_query_is_reranked(tmp_path):
 
 
 def test_cut_offs_are_those_of_the_whole_list(source):
-    # 50 % of 160 items are 80: any order of the top 30 has the same precision, and any of the top 100 has not.
+    # 50 % of 160 items are 80: any order of the top 30 has the same precision.
     with pytest.raises(InputError, match="same for every order of the top 30"):
         rank_items(source, RankOptions(statistic="precision@50%", top=30, splits=0))
     report = rank_items(source, RankOptions(statistic="precision@20%", top=60, splits=0))
