@@ -70,7 +70,9 @@ Group = Annotated[
 ]
 Top = Annotated[
     int | None,
-    typer.Option("--top", "-k", help="How many items at the top (of each query) to rerank. Default: 50 or more."),
+    typer.Option(
+        "--top", "-k", help="Items at the top (of each query) to rerank. Default: 50, more if need be."
+    ),
 ]
 Statistic = Annotated[
     str,
