@@ -148,7 +148,7 @@ def test_compare(here, capsys):
     options = ["--splits", "3", "--top", "20", "--time-limit", "0.3"]
     assert main(["compare", "items.csv", "-t", "y", *ROLES, *options]) == 0
     shown = capsys.readouterr().out
-    for words in ("logistic regression", "rerank the top 20", "p vs best", "best"):
+    for words in ("logistic regression", "rerank the top 20", "No p-values: 3 splits are too few"):
         assert words in shown
     assert main(["compare", "items.csv", "-t", "y", *ROLES, *options, "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)

@@ -199,18 +199,19 @@ def show_comparison(report: CompareReport) -> None:
     _remarks(console, report.remarks)
     grid = _grid()
     grid.add_column("", no_wrap=True)
-    for name in ("train", "test", "p vs best", "s per fit"):
+    for name in ("train", "test", "p", "s per fit"):
         grid.add_column(name, justify="right")
-    for number, one in enumerate(report.figures):
+    for one in report.figures:
         stopped = f" ({one.stopped} cut)" if one.stopped else ""
         grid.add_row(
             one.name,
             _with_deviation(one.train_mean, one.train_deviation),
             _with_deviation(one.test_mean, one.test_deviation),
-            "best" if number == 0 else f"{one.p_value:.2g}",
+            "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
             f"{one.seconds:.2f}{stopped}",
         )
     console.print(grid)
+    console.print(report.tested)
     cut = sum(one.stopped for one in report.figures)
     if cut:
         console.print(f"The clock cut {cut} fits short; another run may give other figures for those.")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toprank.statistics import get
-from toprank.statistics.inference import _acceleration, bootstrap_difference, matched_pairs_test
+from toprank.statistics.inference import _acceleration, bootstrap_difference, holm, matched_pairs_test
 
 
 @settings(max_examples=100, deadline=None)
@@ -43,16 +43,32 @@ def test_correction_of_nadeau_and_bengio():
     ("first", "second", "t", "p_value"),
     [
         ([0.7, 0.8, 0.9], [0.7, 0.8, 0.9], 0.0, 1.0),
-        ([0.3, 0.2, 0.9], [0.2, 0.1, 0.8], math.inf, 0.0),
-        ([0.2, 0.1, 0.8], [0.3, 0.2, 0.9], -math.inf, 0.0),
+        ([0.3, 0.2, 0.9], [0.2, 0.1, 0.8], math.inf, math.nan),
+        ([0.2, 0.1, 0.8], [0.3, 0.2, 0.9], -math.inf, math.nan),
         ([0.1 + 0.2, 0.7, 0.9], [0.3, 0.7, 0.9], 0.0, 1.0),
     ],
     ids=["none", "up", "down", "rounding"],
 )
 def test_equal_differences_need_no_variance(first, second, t, p_value, test_fraction):
     test = matched_pairs_test(first, second, test_fraction=test_fraction)
-    assert (test.t, test.p_value, test.standard_error) == (t, p_value, 0.0)
+    assert (test.t, test.standard_error) == (t, 0.0)
+    assert test.p_value == pytest.approx(p_value, nan_ok=True)
     assert test.interval() == (test.difference, test.difference)
+
+
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_rejects_as_the_procedure_says(p_values):
+    """One after the other, smallest first, each at its level, until the first that fails."""
+    adjusted = holm(p_values)
+    going = True
+    for step, i in enumerate(np.argsort(p_values)):
+        going = going and p_values[i] * (len(p_values) - step) < 0.05
+        assert (adjusted[i] < 0.05) == going
+        assert adjusted[i] >= p_values[i]
+
+
+def test_holm_counts_tests_without_a_p_value():
+    np.testing.assert_array_equal(holm([0.01, math.nan, 0.5]), [0.03, math.nan, 1.0])
 
 
 def test_matched_pairs_errors():

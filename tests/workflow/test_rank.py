@@ -325,10 +325,15 @@ def test_held_out_figures_in_words():
     def sentence(*pairs):
         return HeldOut(tuple(Pair(*pair) for pair in pairs), 0.5).sentence("logistic regression")
 
-    assert "pays: +10.0 %" in sentence((10, 11), (10.1, 11.12), (9.9, 10.88))
-    assert "no clear difference" in sentence((10, 11), (10, 9.5), (10, 10))
-    assert "does harm, -10.0 %" in sentence((10, 9), (10.1, 9.08), (9.9, 8.92))
-    assert "no clear difference, +10.0 %: logistic" in sentence((10, 11))
+    spread = (0.0, 0.1, -0.1, 0.05, -0.05)
+    assert "pays: +10.0 % (p = " in sentence(*((10 + d, 11 + 1.2 * d) for d in spread))
+    assert "corrected for the overlap of the splits" in sentence(*((10 + d, 11 + 1.2 * d) for d in spread))
+    assert "no clear difference" in sentence(*((10, 10 + 10 * d) for d in spread))
+    assert "does harm, -10.0 %" in sentence(*((10 + d, 9 + 0.8 * d) for d in spread))
+    few = sentence((10, 11), (10.1, 11.11))
+    assert "no clear difference, +10.0 % (no p-value from fewer than 5 splits): logistic" in few
+    same = sentence(*((10 + d, 11 + d) for d in range(5)))
+    assert "no p-value: every split has the same difference" in same
 
 
 def test_statistics_by_name():

@@ -71,7 +71,7 @@ def _better(claim: Claim, experiment: Experiment, figures: Figures) -> tuple[Hol
         gain = sign * (float(np.mean(ours)) - float(np.mean(theirs)))
         p_value = matched_pairs_test(ours, theirs).p_value if len(ours) > 1 else math.nan
         verdicts.append(_compared(gain, p_value, claim.significant))
-        shown = f", p = {p_value:.2g}" if len(ours) > 1 else ""
+        shown = "" if math.isnan(p_value) else f", p = {p_value:.2g}"
         digits = measure.digits
         said.append(
             f"{experiment.arm(claim.arm).title} {np.mean(ours):.{digits}f}, {experiment.arm(name).title}"

@@ -15,7 +15,7 @@ from toprank.statistics.groups import check_ties
 from toprank.statistics.inputs import as_vector, read_scores
 from toprank.statistics.registry import get
 
-__all__ = ["BootstrapInterval", "MatchedPairsTest", "bootstrap_difference", "matched_pairs_test"]
+__all__ = ["BootstrapInterval", "MatchedPairsTest", "bootstrap_difference", "holm", "matched_pairs_test"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -41,7 +41,7 @@ class MatchedPairsTest:
         Difference over standard error; infinite when all differences are the same number other than zero.
     degrees_of_freedom : int
     p_value : float
-        Two-sided.
+        Two-sided; NaN when all differences are the same number other than zero.
     """
 
     difference: float
@@ -67,8 +67,8 @@ def matched_pairs_test(
     t = mean(d) / sqrt(var(d) / J), d the J differences: the matched pairs t-test behind Table 1 of Rudin &
     Wang (2018). Splits of one data set overlap, so it calls differences significant too easily; with
     `test_fraction` the variance is multiplied by 1/J + n_test/n_train instead of 1/J (Nadeau & Bengio
-    2003). When all differences are equal there is no variance to divide by: no difference at all gives
-    p = 1, the same one each time p = 0.
+    2003). When all differences are equal there is no spread to judge them by: no difference at all gives
+    p = 1, the same one each time no p-value (NaN).
 
     Parameters
     ----------
@@ -109,7 +109,32 @@ def matched_pairs_test(
     mean = 0.0 if spread == 0.0 and abs(mean) <= rounding else mean
     error = spread * math.sqrt(factor)
     t = mean / error if error > 0 else math.copysign(math.inf, mean) if mean else 0.0
-    return MatchedPairsTest(mean, error, t, count - 1, _two_sided(t, count - 1))
+    p_value = math.nan if math.isinf(t) else _two_sided(t, count - 1)
+    return MatchedPairsTest(mean, error, t, count - 1, p_value)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """P-values adjusted for being several, so that one below 0.05 arises by chance in 5 % of cases at most.
+
+    The step-down procedure of Holm (1979): the smallest of m is multiplied by m, the next by m - 1 and so on,
+    none below the one before it. It supposes nothing about how the tests depend on each other.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        NaN where a test has none; it stays so, and counts in m.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values)  # NaN last
+    steps = np.maximum.accumulate(values[order] * np.arange(values.size, 0, -1))
+    result = np.empty(values.size)
+    result[order] = np.minimum(steps, 1.0)
+    return result
 
 
 def _two_sided(t: float, degrees: int) -> float:

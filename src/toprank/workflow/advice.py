@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from toprank.lineup import BASELINE
-from toprank.statistics.inference import matched_pairs_test
+from toprank.statistics.inference import holm, matched_pairs_test
 
-__all__ = ["SIGNIFICANT", "Figures", "advice", "relative_gain"]
+__all__ = [
+    "FEWEST_SPLITS",
+    "SIGNIFICANT",
+    "Figures",
+    "advice",
+    "corrected_p_value",
+    "p_values",
+    "relative_gain",
+    "what_is_tested",
+]
 
 SIGNIFICANT = 0.05
 """Differences with a larger p-value may be luck."""
 
+FEWEST_SPLITS = 5
+"""Fewer do not tell how much a difference varies: no p-value then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one ranker reached on each split, and how that compares with the best.
+    """What one ranker reached on each split, and how that compares with logistic regression.
 
     Parameters
     ----------
@@ -25,7 +39,7 @@ class Figures:
     train, test : tuples of float
         The statistic on each split.
     p_value : float
-        Of the matched-pairs t-test of the test figures against the best ranker's; 1 for the best itself.
+        Of the test figures against logistic regression's, corrected: see `p_values`.
     seconds : float
         Mean time of a fit.
     stopped : int
@@ -60,7 +74,48 @@ class Figures:
         return float(np.std(self.test, ddof=1))
 
 
-def advice(figures: list[Figures], *, greater_is_better: bool = True, held_out: float = 0.5) -> str:
+def corrected_p_value(first: Sequence[float], second: Sequence[float], held_out: float) -> float:
+    """P-value of the matched-pairs t-test over the splits, corrected for their overlap; NaN if there is none.
+
+    Every two random splits of one data set share rows, so that their figures vary less than those of new data
+    would; the correction is that of Nadeau & Bengio (2003). Of fewer splits than `FEWEST_SPLITS`, or where
+    all have the same difference, the spread cannot be told.
+    """
+    if len(first) < FEWEST_SPLITS:
+        return math.nan
+    return matched_pairs_test(first, second, test_fraction=held_out).p_value
+
+
+def p_values(tests: Mapping[str, Sequence[float]], held_out: float) -> dict[str, float]:
+    """Corrected p-value of each ranker against logistic regression; NaN where there is none.
+
+    Whoever comes out best was not chosen beforehand: the best of many looks good by luck alone. So each of
+    the rankers is tested against logistic regression, and the p-values are adjusted for their number (Holm
+    1979): on items with nothing to learn, any of them is below 0.05 in 5 % of comparisons at most.
+
+    Parameters
+    ----------
+    tests : mapping of name to figures
+        The statistic of each ranker on the test part of each split; `toprank.lineup.BASELINE` among them.
+    held_out : float
+        Share of the rows in the test part.
+    """
+    others = [name for name in tests if name != BASELINE]
+    plain = [corrected_p_value(tests[name], tests[BASELINE], held_out) for name in others]
+    return {BASELINE: math.nan, **dict(zip(others, holm(plain).tolist(), strict=True))}
+
+
+def what_is_tested(tests: int, splits: int) -> str:
+    """What the p-values of a comparison are, in one sentence."""
+    if splits < FEWEST_SPLITS:
+        return f"No p-values: {splits} splits are too few for a test; use --splits {FEWEST_SPLITS} or more."
+    return (
+        "p: two-sided matched-pairs t-test against logistic regression over the splits, corrected for their"
+        f" overlap (Nadeau & Bengio 2003) and for the number of tests, {tests} (Holm 1979)."
+    )
+
+
+def advice(figures: list[Figures], *, greater_is_better: bool = True) -> str:
     """One plain sentence, after Rudin & Wang (2018), section 5.
 
     Reranking can help (observation 1). Where the differences drown in the variance between splits, or a gain
@@ -73,25 +128,19 @@ def advice(figures: list[Figures], *, greater_is_better: bool = True, held_out: 
     figures : list of Figures
         Best on test first; one is called `toprank.lineup.BASELINE`.
     greater_is_better : bool
-    held_out : float
-        Share of the rows in the test part, for the correction of Nadeau & Bengio (2003).
     """
-    best = figures[0]
     baseline = next(one for one in figures if one.name == BASELINE)
-    test = matched_pairs_test(best.test, baseline.test)
-    if best is baseline or test.p_value >= SIGNIFICANT:
-        return f"Logistic regression will do: {_why_not(figures, baseline, greater_is_better)}."
-    gain = relative_gain(best.test_mean, baseline.test_mean)
-    corrected = matched_pairs_test(best.test, baseline.test, test_fraction=held_out)
-    if corrected.p_value >= SIGNIFICANT:
-        return (
-            f"{_quoted(best)} looks worth it, {gain} against logistic regression on held-out items (p ="
-            f" {test.p_value:.2g}), but not beyond doubt: allowing for the overlap of the splits, p ="
-            f" {corrected.p_value:.2g}."
-        )
+    ahead = figures[: figures.index(baseline)]
+    chosen = next((one for one in ahead if one.p_value < SIGNIFICANT), None)
+    if chosen is None:
+        few = len(baseline.test) < FEWEST_SPLITS
+        doubt = f" as far as {len(baseline.test)} splits tell" if few else ""
+        return f"Logistic regression will do{doubt}: {_why_not(figures, baseline, greater_is_better)}."
+    gain = relative_gain(chosen.test_mean, baseline.test_mean)
     return (
-        f"Use {_quoted(best)}: {gain} against logistic regression on held-out items, more than chance"
-        f" explains (p = {test.p_value:.2g}, or {corrected.p_value:.2g} allowing for the splits' overlap)."
+        f"Use {_quoted(chosen)}: {gain} against logistic regression on held-out items, more than chance"
+        f" explains (p = {chosen.p_value:.2g}, corrected for the overlap of the splits and for the choice"
+        f" among {len(figures)} rankers)."
     )
 
 

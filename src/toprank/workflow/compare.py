@@ -14,8 +14,7 @@ from toprank.control import Outcome, Status
 from toprank.datasets import InputError, half_splits, learn_encoder
 from toprank.lineup import BASELINE, Contender, lineup
 from toprank.statistics import LinearRankStatistic
-from toprank.statistics.inference import matched_pairs_test
-from toprank.workflow.advice import Figures, advice
+from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
 from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
 from toprank.workflow.options import checked_settings
 from toprank.workflow.source import Source
@@ -63,6 +62,8 @@ class CompareReport:
     statistic : str
     rows, positives, splits : int
     figures : list of Figures
+    tested : str
+        What the p-values are, in words.
     advice : str
     remarks : list of str
     interrupted : bool
@@ -75,6 +76,7 @@ class CompareReport:
     positives: int
     splits: int
     figures: list[Figures]
+    tested: str
     advice: str
     remarks: list[str]
     interrupted: bool
@@ -100,14 +102,15 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     training_rows = int(source.rows * (1 - options.held_out))
     contenders, remarks = _ready(lineup(settings, training_rows), items, watch)
     results, more, interrupted = _all_splits(items, source, statistic, contenders, options, watch)
-    figures = _figures(results, statistic)
+    figures = _figures(results, statistic, options.held_out)
     return CompareReport(
         statistic=str(statistic),
         rows=source.rows,
         positives=source.positives,
         splits=len(figures[0].test),
         figures=figures,
-        advice=advice(figures, greater_is_better=statistic.greater_is_better, held_out=options.held_out),
+        tested=what_is_tested(len(figures) - 1, len(figures[0].test)),
+        advice=advice(figures, greater_is_better=statistic.greater_is_better),
         remarks=list(dict.fromkeys([*source.remarks, *remarks, *more])),
         interrupted=interrupted,
         seconds=time.perf_counter() - began,
@@ -212,7 +215,9 @@ def _status(ranker: Any) -> Status:
     return outcome.status if isinstance(outcome, Outcome) else Status.FINISHED
 
 
-def _figures(results: Mapping[str, list[_Result]], statistic: LinearRankStatistic) -> list[Figures]:
+def _figures(
+    results: Mapping[str, list[_Result]], statistic: LinearRankStatistic, held_out: float
+) -> list[Figures]:
     """Best on test first; a ranker that refused a split has no matched pairs and no place in the table."""
     finished = max(len(row) for row in results.values())
     if finished < 2:
@@ -225,17 +230,16 @@ def _figures(results: Mapping[str, list[_Result]], statistic: LinearRankStatisti
     sign = 1.0 if statistic.greater_is_better else -1.0
     means = {name: sign * float(np.mean([one.test for one in row])) for name, row in complete.items()}
     ordered = sorted(complete, key=lambda name: -means[name])
-    best = [one.test for one in complete[ordered[0]]]
-    return [_figures_of(name, complete[name], best) for name in ordered]
+    found = p_values({name: [one.test for one in row] for name, row in complete.items()}, held_out)
+    return [_figures_of(name, complete[name], found[name]) for name in ordered]
 
 
-def _figures_of(name: str, row: list[_Result], best: list[float]) -> Figures:
-    test = [one.test for one in row]
+def _figures_of(name: str, row: list[_Result], p_value: float) -> Figures:
     return Figures(
         name=name,
         train=tuple(one.train for one in row),
-        test=tuple(test),
-        p_value=matched_pairs_test(test, best).p_value,
+        test=tuple(one.test for one in row),
+        p_value=p_value,
         seconds=float(np.mean([one.seconds for one in row])),
         stopped=sum(one.stopped for one in row),
     )

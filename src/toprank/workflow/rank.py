@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -102,27 +103,35 @@ class HeldOut:
 
     @property
     def p_value(self) -> float:
-        """Of the matched-pairs t-test; NaN for a single split."""
-        from toprank.statistics.inference import matched_pairs_test
+        """Of the matched-pairs t-test, corrected for the overlap of the splits; NaN for too few of them."""
+        from toprank.workflow.advice import corrected_p_value
 
-        if len(self.pairs) < 2:
-            return float("nan")
         ours, theirs = zip(*((pair.reranked, pair.base) for pair in self.pairs), strict=True)
-        return matched_pairs_test(ours, theirs).p_value
+        return corrected_p_value(ours, theirs, self.fraction)
+
+    @property
+    def tested(self) -> str:
+        """The p-value and what it is, or why there is none, in words."""
+        from toprank.workflow.advice import FEWEST_SPLITS
+
+        if len(self.pairs) < FEWEST_SPLITS:
+            return f"no p-value from fewer than {FEWEST_SPLITS} splits"
+        if math.isnan(self.p_value):
+            return "no p-value: every split has the same difference"
+        return f"p = {self.p_value:.2g}, corrected for the overlap of the splits"
 
     def sentence(self, base: str) -> str:
         """What the figures say, in words; `base` is what to call the first list's ranker."""
         from toprank.workflow.advice import SIGNIFICANT, relative_gain
 
-        gain, p = relative_gain(self.reranked[0], self.base[0]), self.p_value
-        if not p < SIGNIFICANT:
-            few = "" if len(self.pairs) < 2 else f" (p = {p:.2g})"
-            return f"On held-out items reranking makes no clear difference, {gain}{few}: {base} will do."
+        gain, tested = relative_gain(self.reranked[0], self.base[0]), self.tested
+        if not self.p_value < SIGNIFICANT:
+            return (
+                f"On held-out items reranking makes no clear difference, {gain} ({tested}): {base} will do."
+            )
         if self.difference[0] > 0:
-            return f"On held-out items reranking pays: {gain} (p = {p:.2g})."
-        return (
-            f"On held-out items reranking does harm, {gain} (p = {p:.2g}): prefer {base} or a larger --top."
-        )
+            return f"On held-out items reranking pays: {gain} ({tested})."
+        return f"On held-out items reranking does harm, {gain} ({tested}): prefer {base} or a larger --top."
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ def comparison_summary(report: CompareReport) -> dict[str, Any]:
             "positives": report.positives,
             "splits": report.splits,
             "rankers": rankers,
+            "tested": report.tested,
             "advice": report.advice,
             "remarks": report.remarks,
             "interrupted": report.interrupted,
@@ -122,6 +123,7 @@ def _held_out(held_out: HeldOut) -> dict[str, Any]:
         "splits": [asdict(pair) for pair in held_out.pairs],
         **figures,
         "p_value": held_out.p_value,
+        "tested": held_out.tested,
     }
 
 
