@@ -47,7 +47,7 @@ def test_a_gain_the_overlap_of_splits_may_explain_is_none():
 
 
 def test_a_gain_the_choice_among_many_may_explain_is_none():
-    best = _figures("rerank", 10.2 + NOISE, 9.5 + NOISE + 0.6 + NOISE[::-1])
+    best = _figures("rerank", 10.2 + NOISE, 9.5 + NOISE + 0.8 + NOISE[::-1])
     others = [_figures(f"other {i}", 10.2 + NOISE, 9.4 + NOISE - 0.1 * NOISE[::-1]) for i in range(20)]
     assert advice(_judged(best, _baseline())).startswith("Use 'rerank'")
     assert advice(_judged(best, _baseline(), *others)).startswith("Logistic regression will do")

@@ -331,7 +331,7 @@ def test_held_out_figures_in_words():
     assert "no clear difference" in sentence(*((10, 10 + 10 * d) for d in spread))
     assert "does harm, -10.0 %" in sentence(*((10 + d, 9 + 0.8 * d) for d in spread))
     few = sentence((10, 11), (10.1, 11.11))
-    assert "no clear difference, +10.0 % (no p-value from fewer than 5 splits): logistic" in few
+    assert "no clear difference, +10.0 %; no p-value from fewer than 5 splits: logistic" in few
     same = sentence(*((10 + d, 11 + d) for d in range(5)))
     assert "no p-value: every split has the same difference" in same
 

@@ -126,9 +126,7 @@ class HeldOut:
 
         gain, tested = relative_gain(self.reranked[0], self.base[0]), self.tested
         if not self.p_value < SIGNIFICANT:
-            return (
-                f"On held-out items reranking makes no clear difference, {gain} ({tested}): {base} will do."
-            )
+            return f"On held-out items reranking makes no clear difference, {gain}; {tested}: {base} will do."
         if self.difference[0] > 0:
             return f"On held-out items reranking pays: {gain} ({tested})."
         return f"On held-out items reranking does harm, {gain} ({tested}): prefer {base} or a larger --top."
