@@ -16,6 +16,7 @@ import typer
 from toprank.cli_models import score, verify
 from toprank.cli_options import Head, Json, Out, Quiet, print_json, start_bars
 from toprank.cli_reproduce import reproduce
+from toprank.terminal import show_what_can_be_shown
 
 __all__ = ["app", "main"]
 
@@ -100,7 +101,7 @@ def rank(
         float,
         typer.Option(
             metavar="SECONDS",
-            help="Seconds for all searching: half for the model, half for the held-out figures.",
+            help="Seconds for all fitting: half for the model at most, the rest for the held-out figures.",
         ),
     ] = 30.0,
     out: Out = None,
@@ -300,6 +301,7 @@ def _everything(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; what is wrong with the input is one line on standard error."""
+    show_what_can_be_shown()
     try:
         code = app(args=arguments, prog_name="toprank", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from toprank.terminal import json_text
 
 if TYPE_CHECKING:
     from toprank.screen import Bars
@@ -35,4 +36,4 @@ def start_bars(quiet: bool) -> Bars:
 
 def print_json(value: Any) -> None:
     """Print a value for machines."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json_text(value))
