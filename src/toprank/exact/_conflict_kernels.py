@@ -8,14 +8,12 @@ from numba import njit
 from toprank.exact._dependence_kernels import dependent
 from toprank.exact._sweep_kernels import JIT, lose, regain
 
-NEARLY = 1e-9
-"""Combinations of rows this small may be exactly zero."""
-SMALLEST_PART = 1e-7
-"""Members of such a combination have multipliers above this."""
+NEARLY = 2.0**-46
+"""Combinations of rows (largest entries near 1) this small may be exactly zero."""
 
 
 @njit(**JIT)
-def conflict(n, axes, rows, flags, lp):
+def conflict(n, axes, rows, flags, lp, tolerance):
     """Can all live pairs be won at once? 1: no, flags[2] says why; 0: yes, lp says where; -1: unknown.
 
     rows[q] = (value at the middle, range along each axis) of pair q, error included. Minimises over
@@ -57,7 +55,7 @@ def conflict(n, axes, rows, flags, lp):
             price[j] = s
         if price[0] < 0.0 and is_conflict(size, rows, basis, inverse, column):
             return 1
-        least = -1e-12
+        least = -tolerance
         enters = 0
         found = False
         for j in range(1, size):
@@ -126,7 +124,7 @@ def clash(n, axes, first, ids, rows, wide, flags, lp, doubt, problem):
     won together, within the box and in floats: where the latter is in doubt, a second program looks for a
     combination of the live pairs that vanishes, and whole numbers decide whether it does.
     """
-    answer = conflict(n, axes, rows, flags, lp)
+    answer = conflict(n, axes, rows, flags, lp, 1e-12)
     size = axes + 1
     members = flags[4]
     members[0] = 0
@@ -144,17 +142,27 @@ def clash(n, axes, first, ids, rows, wide, flags, lp, doubt, problem):
         for j in range(r):
             wide[q, j + 1] = problem.E[ids[first + q], j]
     other = wide[wide.shape[0] - r - 6 :, :]
-    if conflict(n, r, wide, flags, other) != 1:
+    if conflict(n, r, wide, flags, other, 1e-15) == 0:
         return answer
+    # Members by multiplier, largest first: rows that are nearly the same bring in some that do not belong.
     chosen = np.empty(r + 1, np.int64)
+    part = np.empty(r + 1)
     for i in range(r + 1):
-        if flags[2, i] >= 0 and other[i, 0] > SMALLEST_PART:
-            chosen[members[0]] = ids[first + flags[2, i]]
+        if flags[2, i] >= 0 and other[i, 0] > 0.0:
+            place = members[0]
+            while place > 0 and part[place - 1] < other[i, 0]:
+                part[place] = part[place - 1]
+                members[place + 1] = members[place]
+                place -= 1
+            part[place] = other[i, 0]
+            members[place + 1] = flags[2, i]
             members[0] += 1
-            members[members[0]] = flags[2, i]
-    count = members[0]
-    if dependent(problem.E, problem.doubt, problem.book, chosen, np.ones(r + 1), count):
-        return 1
+    for i in range(members[0]):
+        chosen[i] = ids[first + members[i + 1]]
+    while members[0] > 1:
+        if dependent(problem.E, problem.doubt, problem.book, chosen, np.ones(r + 1), members[0]):
+            return 1
+        members[0] -= 1
     return -1
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.frame import SMALLEST_BOX, Frame
+from toprank.exact.frame import SMALLEST_BOX, SMALLEST_STRICT_BOX, Frame
 
 __all__ = ["Box", "BoxWorker", "sweep_face"]
 
@@ -112,7 +112,7 @@ class BoxWorker:
             chunk,
             CLOSE_SIZE,
             CLOSE_TRIES,
-            SMALLEST_BOX,
+            SMALLEST_BOX if self._frame.margin else SMALLEST_STRICT_BOX,
         )
         seconds = time.perf_counter() - started
         self.spent += int(regs[kernels.WORKED])

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 UNIT = 2.0**-53
 SMALLEST_BOX = 2.0**-40
 """Boxes are not split along an axis on which they are this small."""
+SMALLEST_STRICT_BOX = 2.0**-36
+"""The same without a margin: rounding must stay well below the size of a box."""
 VALUE_BITS = 60
 MAX_NORM_ROWS = 130
 MAX_SHAPING_PAIRS = 4000

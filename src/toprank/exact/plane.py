@@ -96,17 +96,15 @@ def _sorted_events(E: Floats) -> tuple[Places, Floats]:
 def _exactly(events: Places, angles: Floats, rays: _Rays) -> tuple[Places, Places]:
     """Events in the exact order, and where each set of equal angles ends."""
     events = events.copy()
-    ends = []
-    cuts = [0, *(np.flatnonzero(np.diff(angles) > CLOSE) + 1).tolist(), len(events)]
-    for first, last in pairwise(cuts):
-        if last - first > 1:
-            known = {event: rays.of(event) for event in events[first:last].tolist()}
-            ranked = sorted(known, key=cmp_to_key(lambda a, b, known=known: _compare(known[a], known[b])))
-            events[first:last] = ranked
-            places = enumerate(pairwise(ranked), start=first + 1)
-            ends += [place for place, (a, b) in places if _compare(known[a], known[b])]
-        ends.append(last)
-    return events, np.array(ends, dtype=np.int64)
+    apart = np.diff(angles) > CLOSE
+    ends = np.append(apart, True)
+    crowded = np.flatnonzero(np.diff(np.concatenate(([True], apart, [True])).astype(np.int8)))
+    for first, last in zip(crowded[::2].tolist(), (crowded[1::2] + 1).tolist(), strict=True):
+        known = {event: rays.of(event) for event in events[first:last].tolist()}
+        ranked = sorted(known, key=cmp_to_key(lambda a, b, known=known: _compare(known[a], known[b])))
+        events[first:last] = ranked
+        ends[first : last - 1] = [_compare(known[a], known[b]) != 0 for a, b in pairwise(ranked)]
+    return events, np.flatnonzero(ends) + 1
 
 
 def _compare(a: Ray, b: Ray) -> int:

@@ -50,6 +50,8 @@ IMPROVEMENT = 1e-10
 MOST_WIDENED = 1_000_000
 """Pairs up to which the answer is moved to the middle of its cell; beyond, the program takes seconds."""
 LONGEST_HISTORY = 1000
+THIN = 2.0**-33
+"""The margin, relative to each pair's length, that is claimed where regions are too thin for floats."""
 
 
 def search(
@@ -130,8 +132,9 @@ class _Search:
         self.resumed: Checkpoint | None = None
         self.last_saved = run.seconds
         self.proofs: list[dict[str, Any]] = []
-        self.claimed = problem.margin
-        """The margin that the bound is about."""
+        self.claimed = 0.0
+        """A margin that the bound is about, if the problem has none."""
+        self.notes: list[str] = []
 
     # -- the incumbent and the bound ----------------------------------------------------------
 
@@ -214,7 +217,7 @@ class _Search:
 
     def _certificate(self, proved: bool) -> Certificate:
         return Certificate.of(
-            replace(self.problem, margin=self.claimed),
+            replace(self.problem, margin=max(self.problem.margin, self.claimed)),
             self.coef,
             bound=self.bound,
             status=Status.OPTIMAL if proved else self.run.stopped_by or Status.FINISHED,
@@ -222,6 +225,7 @@ class _Search:
             nodes=self.nodes,
             method=self.used,
             history=tuple(self.history),
+            notes=tuple(self.notes),
             proof={"parts": self.proofs} if self.proofs and proved else None,
         )
 
@@ -306,9 +310,33 @@ class _Search:
             support = self.tree.pop() if self.resumed is None else self.tree.waiting.pop()
             method = self._make(support)
             if not self._search(method, support):
-                self._save(method, support)
-                return False
+                if not self._settle_for_margin(method, support):
+                    self._save(method, support)
+                    return False
+                continue
             self._close(method, support)
+
+    def _settle_for_margin(self, method: Method, support: Support) -> bool:
+        """Where regions are too thin for floating point: claim something about all wider ones instead.
+
+        Only where the answer itself is in none of them; otherwise the bound with those regions stands.
+        """
+        if not method.done:
+            return False
+        self.notes.append(
+            "some regions of directions were too thin to decide in floating point: counting their pairs as"
+            f" won, no linear score reaches more than {self.bound:.6g}"
+        )
+        if self.problem.margin > 0:
+            return False
+        self._widen()
+        wider = replace(self.problem, margin=THIN)
+        if wider.evaluate(self.coef) < self.value:
+            return False
+        self.problem, self.whole, self.keep_proof = wider, None, self.keep_proof and not self.proofs
+        self.proofs.clear()
+        self.tree.waiting.append(support)
+        return True
 
     def _close(self, method: Method, support: Support) -> None:
         """Book a searched support; its subsets follow where they could be worth it."""

@@ -28,6 +28,8 @@ __all__ = ["SweepSearch"]
 Floats = NDArray[np.float64]
 SUBTREE_WORK = 20_000_000
 """A worker gives the rest of its subtree back after so many pairs: the best box is never far away."""
+MOST_STUCK = 64
+"""So many boxes that rounding leaves open are enough to end a search without a margin."""
 BASIS = b"basis"
 """Key of the coordinates in the log."""
 
@@ -154,8 +156,18 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
         self._stuck += stuck
         if result is not None:
             self._consider(result, worker)
-        if not worker.busy or worker.spent >= SUBTREE_WORK or self._hungry:
+        if not worker.busy or worker.spent >= SUBTREE_WORK or self._hungry or self._hopeless():
             self._take(worker)
+        if self._hopeless():
+            self._stuck += [box for _, _, box in self._heap]
+            self._heap = []
+
+    def _hopeless(self) -> bool:
+        """Whether rounding leaves too much open; then what is left is not searched."""
+        if self._frame.margin > 0 or len(self._stuck) < MOST_STUCK:
+            return False
+        self._stuck = [box for box in self._stuck if box.bound >= self._target]
+        return len(self._stuck) >= MOST_STUCK
 
     def _take(self, worker: BoxWorker) -> None:
         key, opened, log = worker.give_back()

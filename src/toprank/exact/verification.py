@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def verify(problem: RankingProblem, certificate: Certificate, *, seconds: float 
     """Check a certificate: the claim, the value, and the bound as far as that can be done.
 
     Data, statistic, margin and penalty are compared with the fingerprint, and the value is recomputed in
-    exact arithmetic. A bound can be checked in three ways, tried in this order: it says no more than counting
+    exact arithmetic; where the problem has no margin and the certificate states one, at that. A bound can be checked in three ways, tried in this order: it says no more than counting
     the pairs that can be won; the proof was kept (``keep_proof=True``) and is replayed, by code that shares
     nothing with the search; or the search proves it again within some seconds, or finds coefficients that
     refute it. Otherwise the bound was not checked, and the report says so.
@@ -96,6 +96,8 @@ def verify(problem: RankingProblem, certificate: Certificate, *, seconds: float 
     """
     if not (seconds >= 0 and math.isfinite(seconds)):
         raise ValueError(f"seconds={seconds} must be a number from 0.")
+    if problem.margin == 0:  # a claim may be about a margin, where rounding left no other; it says so
+        problem = replace(problem, margin=certificate.margin)
     first = _claim(problem, certificate) + _value(problem, certificate)
     if first.failed:
         return first + Verification(unchecked=("the bound, since the rest does not hold",))
@@ -150,7 +152,8 @@ def _bound(problem: RankingProblem, certificate: Certificate, seconds: float) ->
         wrong = check_proof(problem, certificate.proof, certificate.bound)
         if wrong:
             return Verification(failed=tuple(wrong))
-        return Verification(held=("the kept proof was replayed: no linear score is above the bound",))
+        which = f" that wins pairs by {problem.margin:g} of their length" if problem.margin else ""
+        return Verification(held=(f"the kept proof was replayed: no linear score{which} is above the bound",))
     if _attainable(problem) <= _above(certificate.bound):
         words = "the bound is what winning every pair that can be won would give: nothing can be above it"
         return Verification(held=(words,))
