@@ -117,8 +117,10 @@ class Frame:
         return 1 if face != 1 else (2 if r > 2 else 0)
 
     def coefficients(self, point: Floats) -> Floats:
-        """Coefficients, largest one 1, of a point u."""
+        """Coefficients, largest one 1 (two of them without a margin, exactly: at least 1/2), of a point u."""
         coef = self.basis @ point
+        if self.exact_norm and self.margin == 0:
+            return np.asarray(np.ldexp(coef, -np.frexp(np.abs(coef).max())[1]))
         used = self.basis.any(axis=1)
         basis = self.basis[np.ix_(used, self.basis.any(axis=0))]
         if basis.shape[0] > basis.shape[1]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from toprank.exact.pairs import PairArrays
+from toprank.exact.strict_replay import complaint_about, exact_pairs, opposed, rounded, sectors
 
 __all__ = ["replay"]
 
@@ -59,7 +60,9 @@ def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[s
         return ["the log does not say in which coordinates it was written"]
     basis = np.frombuffer(log[b"basis"]).reshape(d, len(log[b"basis"]) // (8 * d))
     try:
-        judge = _Judge(arrays, basis, target)
+        judge = _Judge(arrays, basis, target) if arrays.margin else _StrictJudge(arrays, basis, target)
+        if isinstance(judge, _StrictJudge) and basis.shape[1] <= 2:
+            return [] if judge.no_sector() else [_OPEN]
         return [] if all(map(judge.excluded, _leaves(basis, log))) else [_OPEN]
     except _LogError as error:
         return [str(error)]
@@ -133,6 +136,7 @@ class _Judge:
         readings = np.vstack([np.eye(len(B)), np.linalg.inv(B)])
         readings /= np.abs(readings).sum(axis=1, keepdims=True)
         self.norm = (1 - 1e-9) * (readings @ basis[used])
+        self._never = ~possible
 
     def excluded(self, box: Box) -> bool:
         """Whether no direction of the box is worth the target, halving the box where that helps."""
@@ -172,7 +176,7 @@ class _Judge:
         """Largest value at each time if every pair that can be won then is."""
         step = max(1, 2_000_000 // max(1, len(top)))
         parts = [
-            self.value(top + slope * times[a : a + step, None] + self.error >= 0.0)
+            self.value((top + slope * times[a : a + step, None] + self.error >= 0.0) & ~self._never)
             for a in range(0, len(times), step)
         ]
         return np.concatenate(parts)
@@ -216,6 +220,36 @@ class _Judge:
         most = weight @ centre[live] + np.abs(weight @ ranges[live]).sum()
         slack = weight @ self.error[live]
         return live[weight > 0] if most + slack < 0.0 else None
+
+
+class _StrictJudge(_Judge):
+    """The same without a margin: pairs that are exactly opposed cannot be won together either."""
+
+    def __init__(self, arrays: PairArrays, basis: Floats, target: float) -> None:
+        complaint = complaint_about(arrays, basis)
+        if complaint:
+            raise _LogError(complaint)
+        self.value = _value_function(arrays)
+        self.margin, self.target = 0.0, target - 1e-14 * abs(target)
+        self._pairs = exact_pairs(arrays, basis)
+        self.E = rounded(self._pairs)
+        if self.value(np.zeros((1, len(self.E)), dtype=bool))[0] >= self.target:
+            raise _LogError("the target is reached without winning a pair")
+        self.error = 1e-14 * (1 + basis.shape[1]) * np.abs(self.E).sum(axis=1) + 1e-300
+        self.norm = np.zeros((1, basis.shape[1]))
+        self._never = ~self.E.any(axis=1)
+
+    def no_sector(self) -> bool:
+        """With two coordinates: whether no sector is worth the target."""
+        found = sectors(self._pairs)
+        return not found or bool(self.value(np.array(found)).max() < self.target)
+
+    def _closed(self, centre: Floats, ranges: Floats) -> bool:
+        return super()._closed(np.where(self._never, -1.0, centre), ranges)
+
+    def _conflict(self, live: NDArray[np.intp], centre: Floats, ranges: Floats) -> NDArray[np.intp] | None:
+        found = super()._conflict(live, centre, ranges)
+        return opposed(self._pairs, self.E, live) if found is None and len(live) else found
 
 
 def _value_function(arrays: PairArrays) -> Value:
