@@ -18,7 +18,7 @@ from toprank import (
     TopPush,
     TopPushK,
 )
-from toprank.control import SearchStoppedWarning, Status
+from toprank.control import Outcome, SearchStoppedWarning, Status, warn_if_cut_short
 
 CONVEX = {
     "RankSVM": lambda **options: RankSVM(**options),
@@ -38,7 +38,15 @@ CONVEX = {
     "TauFPL hinge": lambda **options: TauFPL(0.2, loss="hinge", **options),
     "RankerCV": lambda **options: RankerCV(RankSVM(**options), Cs=[1.0], cv=2, random_state=0),
 }
-SCALE_FREE = ["RankSVM", "RankSVM squared", "RankRLS", "PNormPush", "PNormPush 64", "PatMat", "PatMat logistic"]
+SCALE_FREE = [
+    "RankSVM",
+    "RankSVM squared",
+    "RankRLS",
+    "PNormPush",
+    "PNormPush 64",
+    "PatMat",
+    "PatMat logistic",
+]
 
 
 def sample(noise, n=200, d=5, seed=0):
@@ -71,9 +79,10 @@ def test_no_gap_above_tol_without_a_warning(name, noise, C):
 
 
 def test_the_warning_names_gap_tol_and_remedy():
-    X, y = sample(0.7)
-    with pytest.warns(SearchStoppedWarning, match=r"gap .* above tol=1e-15\); rounding .* raise tol"):
-        PatMat(tol=1e-15).fit(X * 1e6, y)
+    outcome = Outcome(1.0, 0.9, Status.FINISHED, 2.0)
+    with pytest.warns(SearchStoppedWarning, match=r"gap 0\.1 above tol=1e-06\); rounding .* raise tol"):
+        warn_if_cut_short(outcome, "RankSVM", (0.1, 1e-6))
+    warn_if_cut_short(outcome, "RankSVM", (1e-7, 1e-6))
 
 
 def test_greedy_selection_and_accuracy_at_the_top_say_what_they_reached():
@@ -87,7 +96,7 @@ def test_greedy_selection_and_accuracy_at_the_top_say_what_they_reached():
 @pytest.mark.parametrize("noise", [0.0, 0.7])
 @pytest.mark.parametrize("name", SCALE_FREE)
 def test_features_of_a_million(name, noise, C):
-    """With all features s times as large and C s^2 times as small the answer is the same, but for its scale."""
+    """With features s times as large and C s^2 times as small the answer is the same, but for its scale."""
     X, y = sample(noise)
     large = CONVEX[name](C=C).fit(X * 1e6, y)
     assert large.outcome_.status is Status.OPTIMAL

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import push_reference as reference
 from toprank import statistics
@@ -12,7 +11,6 @@ from toprank.control import SearchStoppedWarning, Status
 from toprank.linear.infinite_push import InfinitePush
 from toprank.linear.path import regularisation_path
 from toprank.linear.push_ranker import ZeroOptimumWarning
-from toprank.testing import ranker_checks
 
 # Agarwal (2011), Table 1.
 F1 = [9.7, 7.3, 5.2, 4.0, 8.7, 6.3, 3.9, 2.7, 1.1, 0.8]
@@ -28,18 +26,6 @@ def data(seed=0, m=20, n=40, d=4, shift=1.0):
     X[:m] += shift
     order = rng.permutation(m + n)
     return X[order], np.r_[np.ones(m, dtype=int), np.zeros(n, dtype=int)][order]
-
-
-@quiet
-@parametrize_with_checks([InfinitePush(), InfinitePush(kernel="rbf")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@quiet
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-def test_our_checks(check):
-    check(InfinitePush())
 
 
 # -- what it learns ------------------------------------------------------------------------------

@@ -1,39 +1,17 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pairwise_oracles as oracle
 from toprank.control import Status
 from toprank.linear.p_norm_push import PNormPush
 from toprank.linear.rank_boost import RankBoost
-from toprank.testing import ranker_checks
-
-VARIANTS = [PNormPush(), RankBoost(weak_rankers="stumps", n_rounds=20)]
-MORE_VARIANTS = [PNormPush(solver="boosting", n_rounds=20), RankBoost(n_rounds=20)]
 
 
 def toy(n=150, n_features=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_features))
     return X, (X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n) > 0.5).astype(int)
-
-
-@parametrize_with_checks(VARIANTS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(MORE_VARIANTS)
-def test_scikit_learn_checks_of_more_variants(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("ranker", [*VARIANTS, *MORE_VARIANTS], ids=str)
-def test_ranker_checks(ranker, check):
-    check(ranker)
 
 
 @pytest.mark.parametrize("p", [1, 4, 64])

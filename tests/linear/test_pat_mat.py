@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
-from sklearn.utils.estimator_checks import check_estimator
 
 from at_top_oracles import solve_precisely
 from toprank.control import SearchStoppedWarning, Status
@@ -21,12 +20,6 @@ def sample(seed, n=30, d=3):
     y = (X[:, 0] + 0.7 * rng.normal(size=n) > 0.6).astype(int)
     y[:2] = 0, 1
     return X, y
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("ranker", [PatMat(), Grill(random_state=0)])
-def test_scikit_learn_contract(ranker):
-    check_estimator(ranker)
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=10), st.sampled_from([0.05, 0.3, 0.9]))

@@ -1,33 +1,11 @@
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pairwise_oracles as oracle
 from toprank.control import Status
 from toprank.linear.greedy_rank_rls import GreedyRankRLS
 from toprank.linear.rank_rls import RankRLS
-from toprank.testing import ranker_checks
-
-VARIANTS = [RankRLS(), GreedyRankRLS()]
-MORE_VARIANTS = [RankRLS(kernel="rbf"), GreedyRankRLS(2)]
-
-
-@parametrize_with_checks(VARIANTS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(MORE_VARIANTS)
-def test_scikit_learn_checks_of_more_variants(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("ranker", [*VARIANTS, *MORE_VARIANTS], ids=str)
-def test_ranker_checks(ranker, check):
-    check(ranker)
 
 
 def toy(n=40, seed=0):

@@ -2,46 +2,23 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import BaggingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils import get_tags
 
 import pairwise_oracles as oracle
 from toprank.control import SearchStoppedWarning, Status
+from toprank.linear.greedy_rank_rls import GreedyRankRLS
+from toprank.linear.named_cv import RankSVMCV
+from toprank.linear.rank_rls import RankRLS
 from toprank.linear.rank_svm import RankSVM
-from toprank.testing import ranker_checks
-
-VARIANTS = [RankSVM(), RankSVM(penalty="l1", loss="squared_hinge"), RankSVM(kernel="rbf")]
-MORE_VARIANTS = [
-    RankSVM(loss="squared_hinge"),
-    RankSVM(penalty="l1"),
-    RankSVM(penalty="lq", loss="squared_hinge"),
-    RankSVM(kernel="rbf", approximation="nystroem", random_state=0),
-    RankSVM(kernel="rbf", approximation="fourier", random_state=0),
-    RankSVM(weighting="top"),
-]
+from toprank.linear.search_cv import RankerCV
 
 
 def toy(n=60, n_features=3, seed=0, noise=1.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_features))
     return X, (X[:, 0] + noise * rng.normal(size=n) > 0.3).astype(int)
-
-
-@parametrize_with_checks(VARIANTS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(MORE_VARIANTS)
-def test_scikit_learn_checks_of_more_variants(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("ranker", [*VARIANTS, *MORE_VARIANTS], ids=str)
-def test_ranker_checks(ranker, check):
-    check(ranker)
 
 
 @pytest.mark.parametrize("squared", [False, True])

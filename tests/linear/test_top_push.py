@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import push_reference as reference
 from toprank.control import Status
 from toprank.linear.infinite_push import InfinitePush
 from toprank.linear.push_ranker import ZeroOptimumWarning
 from toprank.linear.top_push import TauFPL, TopPush, TopPushK
-from toprank.testing import ranker_checks
 
 LOSSES = ["squared_hinge", "logistic", "hinge"]
 quiet = pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning")
@@ -20,19 +18,6 @@ def data(seed=0, m=20, n=40, d=4, shift=1.0):
     X = rng.normal(size=(m + n, d))
     X[:m] += shift
     return X, np.r_[np.ones(m, dtype=int), np.zeros(n, dtype=int)]
-
-
-@quiet
-@parametrize_with_checks([TopPush(), TopPush(loss="logistic"), TopPushK(), TauFPL()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@quiet
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("ranker", [TopPush(), TopPushK(k=3), TauFPL(tau=0.2, loss="logistic")], ids=str)
-def test_our_checks(ranker, check):
-    check(ranker)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -2,9 +2,9 @@
 
 Agarwal (2011), Figure 2: alpha starts at C / (1000 m n), takes steps down the dual objective Q (3.9) and is
 projected on its constraints; the answer is the iterate with the smallest Q. Her projection on the l_{1,inf}
-ball is followed by setting negative entries to zero; here both constraints are projected on together, which is
-the Euclidean projection her analysis asks for. Positives that count differently have variables in units of
-what they count. Time and memory grow with the number of pairs.
+ball is followed by setting negative entries to zero; here both constraints are projected on together, which
+is the Euclidean projection her analysis asks for. Positives that count differently have variables in units
+of what they count. Time and memory grow with the number of pairs.
 """
 
 from __future__ import annotations

@@ -107,6 +107,8 @@ def box_program(rows: Any, costs: Floats, force: Floats, run: Run) -> Floats:
     >>> box_program(np.array([[2.0], [0.5]]), np.ones(2), np.zeros(1), Run()).round(6)
     array([0., 1.])
     """
+    if not len(costs):
+        return np.zeros(0)
     system = row_system(UndecidedRows(rows), Identity())
     base = np.asarray(rows @ force) - 1.0
     point = _BoxPoint.start(base, costs, system)

@@ -1,9 +1,9 @@
 """Projected gradients in the dual of a ranking problem, with Agarwal's steps or with steps of a safe length.
 
-The dual objective is Q(alpha) = 1/2 |w|^2 - target . alpha, with w linear in alpha. Agarwal (2011) takes steps of
-length ``step / sqrt(t)``. Without a `step` the length is the inverse of the largest curvature of Q, and the
-gradient is taken ahead of the last iterate (Nesterov 1983), afresh whenever that leads up (O'Donoghue and
-Candes 2015).
+The dual objective is Q(alpha) = 1/2 |w|^2 - target . alpha, with w linear in alpha. Agarwal (2011) takes
+steps of length ``step / sqrt(t)``. Without a `step` the length is the inverse of the largest curvature of Q,
+and the gradient is taken ahead of the last iterate (Nesterov 1983), afresh whenever that leads up (O'Donoghue
+and Candes 2015).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """RankSVM by gradient projection in the dual, one variable a pair: the reference for the fast solver.
 
-Agarwal (2011), Figure 3: alpha starts at a thousandth of its upper bound, takes steps down the dual objective Q
-(4.20) and is clipped to its box; the answer is the iterate with the smallest Q. Time and memory grow with the
-number of pairs.
+Agarwal (2011), Figure 3: alpha starts at a thousandth of its upper bound, takes steps down the dual objective
+Q (4.20) and is clipped to its box; the answer is the iterate with the smallest Q. Time and memory grow with
+the number of pairs.
 """
 
 from __future__ import annotations

@@ -264,8 +264,10 @@ class _L1Descent:
         if fixed is None:
             return False
         self._choose_columns(now)
-        found = _linear_program(fixed.differences[:, self._columns], fixed.costs,
-                                fixed.force[self._columns], self.penalty[self._columns], self.run)  # fmt: skip
+        columns = self._columns
+        found = _linear_program(
+            fixed.differences[:, columns], fixed.costs, fixed.force[columns], self.penalty[columns], self.run
+        )
         if found is None:
             return False
         coef = np.zeros_like(now.coef)

@@ -24,8 +24,8 @@ NEGLIGIBLE = 1e-10
 class Space(Protocol):
     """Makes items from rows, learned attributes from an answer, and scores from those.
 
-    Items lie relative to their mean, so that their scores keep their digits: `offset` is what those lack, once
-    an answer is kept.
+    Items lie relative to their mean, so that their scores keep their digits: `offset` is what those lack,
+    once an answer is kept.
     """
 
     train: Floats

@@ -66,8 +66,8 @@ class GradedRanker(BaseRanker):
         if len(grades) < 2:
             raise ValueError(
                 # scikit-learn's own checks look for "one class".
-                f"{type(self).__name__} needs two different grades, but y has one class only: it is {grades[0]}"
-                " throughout."
+                f"{type(self).__name__} needs two different grades, but y has one class only: it is"
+                f" {grades[0]} throughout."
             )
         return grades, (codes > 0).astype(np.int8)
 
@@ -133,6 +133,7 @@ def _grade_cuts(scores: Floats, grades: Floats, weight: Floats | None = None) ->
     last = np.minimum(np.searchsorted(mass, below - slack), len(scores) - 1)
     # Rows that tie across a cut stay below it, well below, for `predict` may round them differently.
     higher = ordered[last] + ROUNDING * float(np.abs(ordered).max())
-    following = np.maximum(np.searchsorted(mass, below + slack), np.searchsorted(ordered, higher, side="right"))
+    distinct = np.searchsorted(ordered, higher, side="right")
+    following = np.maximum(np.searchsorted(mass, below + slack), distinct)
     above = np.append(ordered, ordered[-1] + 1.0)[np.minimum(following, len(scores))]
     return np.asarray(ordered[last] + (above - ordered[last]) / 2)

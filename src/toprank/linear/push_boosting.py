@@ -82,15 +82,16 @@ class PushBooster(BaseRanker):
             raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
         group = data.y if data.qid is None else data.qid
         held = np.zeros(len(data.y), dtype=bool)
+        counted = np.ones(len(data.y), dtype=bool) if data.sample_weight is None else data.sample_weight > 0
         if data.qid is None:
             for label in (0, 1):
-                rows = np.flatnonzero(group == label)
+                rows = np.flatnonzero(counted & (group == label))
                 held[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
         else:
             queries = rng.permutation(int(group.max()) + 1)
             held = np.isin(group, queries[: max(1, round(share * len(queries)))])
         for part, use in ((held, "watch"), (~held, "learn from")):
-            if len(np.unique(data.y[part])) < 2:
+            if len(np.unique(data.y[part & counted])) < 2:
                 raise ValueError(
                     f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
                 )

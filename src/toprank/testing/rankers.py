@@ -284,7 +284,8 @@ def check_bad_input(ranker: BaseRanker) -> None:
     X, y = sample(ranker)
     broken = X.copy()
     broken[0, 0] = np.nan
-    wrong = np.array(["a", "b", "c"])[np.arange(len(y)) % 3] if takes_grades(ranker) else np.arange(len(y)) % 3
+    three = np.arange(len(y)) % 3
+    wrong = np.array(["a", "b", "c"])[three] if takes_grades(ranker) else three
     for rows, labels in ((X, np.ones_like(y)), (broken, y), (X[:0], y[:0]), (X, wrong)):
         raises(ValueError, seeded(ranker).fit, rows, labels)
     raises(Exception, seeded(ranker).decision_function, X)
@@ -294,7 +295,7 @@ def check_bad_input(ranker: BaseRanker) -> None:
 
 
 def sample(ranker: BaseRanker, n: int = 60, d: int = 3) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Rows that are hard to rank perfectly, a third of them positive; their kernel where it is precomputed."""
+    """Rows that are hard to rank perfectly, a third of them positive; or their kernel values."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     noisy = X[:, 0] - 0.5 * X[:, 1] + rng.normal(size=n)

@@ -1,0 +1,123 @@
+"""One quick instance of every public ranker, and of every value of its mode parameters, by name.
+
+A mode parameter chooses between ways to pose or to solve a problem; the docstrings list its values in braces.
+A new ranker needs a line in `MODES`, a new value a variant: `test_rankers.py` fails without.
+"""
+
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+
+import toprank
+
+
+def linear_kernel(a, b):
+    """A kernel as a function of two rows."""
+    return float(a @ b)
+
+
+KERNELS = ["linear", "rbf", "poly", "laplacian", "precomputed"]
+APPROXIMATIONS = [
+    {"kernel": "rbf", "approximation": "nystroem", "n_components": 20},
+    {"kernel": "rbf", "approximation": "fourier", "n_components": 20},
+]
+PROJECTION = {"solver": "gradient_projection", "tol": 1e-3, "max_iter": 20_000}
+
+
+def modes(name, *values):
+    return [{name: value} for value in values]
+
+
+# What all variants of a ranker share, then what each changes.
+MODES = {
+    "AccuracyAtTop": ({}, []),
+    "DirectRanker": ({"n_restarts": 2}, []),
+    "ExactRanker": ({"time_limit": 10}, []),
+    "GreedyRankRLS": ({}, modes("levels", "graded")),
+    "Grill": ({}, []),
+    "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),
+    "PNormPush": (
+        {"n_rounds": 10},
+        [
+            *modes("p", 1, 64),
+            *modes("solver", "boosting"),
+            {"solver": "boosting", "weak_rankers": "stumps"},
+            {"solver": "boosting", "validation_fraction": 0.3},
+        ],
+    ),
+    "PNormPushCV": ({"Cs": (0.1, 1.0)}, []),
+    "PatMat": ({}, [*modes("loss", "logistic"), *modes("negatives_only", True)]),
+    "PluginRanker": ({}, modes("estimator", LinearRegression(), GaussianNB())),
+    "RankBoost": ({"n_rounds": 20}, [*modes("weak_rankers", "stumps"), *modes("validation_fraction", 0.3)]),
+    "RankRLS": ({}, [*modes("levels", "graded"), *modes("kernel", *KERNELS, linear_kernel), *APPROXIMATIONS]),
+    "RankRLSCV": (
+        {"Cs": (0.1, 1.0)},
+        [*modes("levels", "graded"), *modes("kernel", "rbf", "precomputed"), *modes("cv", 2)],
+    ),
+    "RankSVM": (
+        {},
+        [
+            *modes("loss", "squared_hinge"),
+            *modes("penalty", "l1"),
+            {"penalty": "l1", "loss": "squared_hinge"},
+            {"penalty": "lq", "loss": "squared_hinge"},
+            *modes("levels", "graded"),
+            {"levels": "graded", "loss": "squared_hinge"},
+            *modes("weighting", "queries", "top", "top@5"),
+            *modes("kernel", *KERNELS),
+            *APPROXIMATIONS,
+            PROJECTION,
+        ],
+    ),
+    "RankSVMCV": (
+        {"Cs": (1.0,), "cv": 2},
+        [
+            *modes("loss", "squared_hinge"),
+            *modes("penalty", "l1"),
+            *modes("levels", "graded"),
+            *modes("kernel", "rbf", "precomputed"),
+        ],
+    ),
+    "RankThenRerank": ({}, []),
+    "RankerCV": (
+        {"Cs": (0.1, 1.0), "cv": 2},
+        modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),
+    ),
+    "TauFPL": ({"tau": 0.3}, modes("loss", "logistic", "hinge")),
+    "TopPush": ({}, modes("loss", "logistic", "hinge")),
+    "TopPushK": ({}, modes("loss", "logistic", "hinge")),
+}
+# These take a minute each.
+SLOW_MODES = {
+    "AccuracyAtTop": [
+        *modes("solver", "screened", "local"),
+        *modes("weighting", "rows"),
+        *modes("kernel", *KERNELS),
+        {"kernel": "rbf", "nystroem": 20},
+        {"kernel": "rbf", "solver": "local"},
+    ],
+    "DirectRanker": [*modes("start", "mean"), *modes("statistic", "auc", "precision@5")],
+    "RankSVM": modes("penalty", "lq"),
+}
+
+
+def title(name, changes):
+    """PNormPush(solver=boosting): what a variant is called."""
+    said = {key: type(value).__name__ if hasattr(value, "fit") else value for key, value in changes.items()}
+    parts = [f"{key}={getattr(value, '__name__', value)}" for key, value in said.items()]
+    return f"{name}({', '.join(parts)})"
+
+
+def makers(all_changes):
+    """A function that makes each variant, by title."""
+    return {
+        title(name, changes): lambda name=name, changes=changes: getattr(toprank, name)(
+            **{**MODES[name][0], **changes}
+        )
+        for name, several in all_changes.items()
+        for changes in several
+    }
+
+
+RANKERS = {name: (lambda name=name: getattr(toprank, name)(**MODES[name][0])) for name in MODES}
+VARIANTS = makers({name: changes for name, (_, changes) in MODES.items()})
+SLOW_VARIANTS = makers(SLOW_MODES)
