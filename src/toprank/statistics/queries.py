@@ -161,5 +161,5 @@ def query_groups(
 
     n_pos = np.add.reduceat(positive, starts[:-1], dtype=np.int64).astype(np.float64)
     policy = TIES.index(ties)
-    found = _query_kernels.query_groups(positive, scores, starts, depths, policy)
-    return QueryGroups(*found, n_pos, np.diff(starts) - n_pos)
+    positives, negatives, groups = _query_kernels.query_groups(positive, scores, starts, depths, policy)
+    return QueryGroups(positives, negatives, groups, n_pos, np.diff(starts) - n_pos)
