@@ -20,6 +20,10 @@ from toprank.workflow.source import read_items
 
 __all__ = ["VerifyReport", "verify_file"]
 
+_BASE_KEPT = Verification(
+    unchecked=("the model's order, which is its base's own: the certificate is about the linear one it beat",)
+)
+
 
 @dataclass(frozen=True)
 class VerifyReport:
@@ -65,7 +69,10 @@ def verify_file(
         problem = model.ranker.problem(X, model.ranker.classes_[y], qid=qid)
     except ValueError as error:
         return VerifyReport(certificate, len(y), Verification(failed=(str(error),)))
-    checked = _same_coefficients(ranker) + verify(problem, certificate, seconds=seconds)
+    kept = isinstance(model.ranker, RankThenRerank) and not model.ranker.reranked_
+    checked = (_BASE_KEPT if kept else _same_coefficients(ranker)) + verify(
+        problem, certificate, seconds=seconds
+    )
     return VerifyReport(certificate, int(problem.X.shape[0]), checked)
 
 
