@@ -202,7 +202,7 @@ def test_runs_in_threads_stop_and_do_not_raise():
 
 @pytest.mark.parametrize("delay", range(40))
 def test_no_moment_loses_an_interrupt(delay):
-    """Pressed from another thread around the end of a run: it is raised, by us or by Python, and only once."""
+    """Pressed from another thread around the end of a run: raised, by us or by Python, and only once."""
     before = signal.getsignal(signal.SIGINT)
     main, go = threading.main_thread().ident, threading.Event()
 
