@@ -213,13 +213,14 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
 def own_types() -> set[str]:
     """Our own types as skops names them: building one sets attributes and nothing else."""
     from toprank.control import Outcome
+    from toprank.convex.design import Origin
     from toprank.convex.kernel_map import KernelMap
     from toprank.convex.pins import PinTable
     from toprank.linear.at_top_space import Features, Kernel
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
-    kept = (*rankers, Outcome, KernelMap, PinTable, Features, Kernel)
+    kept = (*rankers, Outcome, KernelMap, Origin, PinTable, Features, Kernel)
     return {f"{one.__module__}.{one.__qualname__}" for one in kept}
 
 
