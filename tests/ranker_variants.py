@@ -94,7 +94,7 @@ SLOW_MODES = {
         {"kernel": "rbf", "nystroem": 20},
         {"kernel": "rbf", "solver": "local"},
     ],
-    "DirectRanker": [*modes("start", "mean"), *modes("statistic", "auc", "precision@5")],
+    "DirectRanker": [*modes("start", "logistic", "mean"), *modes("statistic", "auc", "precision@5")],
     "RankSVM": modes("penalty", "lq"),
 }
 
