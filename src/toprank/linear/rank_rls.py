@@ -187,7 +187,7 @@ class RankRLS(GradedRanker):
             X = self._map.fit(X)
         squares = PairwiseSquares.from_labels(data.grade, qid=data.qid, sample_weight=data.sample_weight)
         self._check_pairs(squares)
-        problem = RankLeastSquares(Design(X, squares.query), squares, C)
+        problem = RankLeastSquares(Design(X, data.qid), squares, C)
         found, outcome = minimise(
             problem, np.zeros(X.shape[1]), run, tol=self.tol, max_iter=int(self.max_iter)
         )
