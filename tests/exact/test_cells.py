@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from numba import njit
 
 import exact_oracles as oracles
 from toprank.exact import RankingProblem
+from toprank.exact import _cell_layout as layout
 from toprank.exact._cell_simplex import certify
 from toprank.exact.cell_replay import replay_cells
 from toprank.exact.cell_units import build_units, convex_below
+from toprank.exact.cell_worker import CellWorker
 from toprank.exact.cells import CellSearch
 from toprank.exact.sweep import SweepSearch
 
@@ -315,3 +318,33 @@ def test_an_infeasible_set_needs_a_proof_beyond_rounding():
     assert not claim([1.0, 0.5], [1.0, -0.5], 1.0, 1e-6)  # both can be won
     assert not claim([1.0, 0.5], [-1.0 + 4e-6, -0.5], 1.0, 1e-6)  # the wider lead is within the box
     assert not claim(*opposite, 1.0, 1e-16)  # true, but within rounding
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_in_a_hurry_claims_nothing_false(seed, monkeypatch):
+    """Every node is cut short at once, and still every bound holds and the end is the optimum."""
+    monkeypatch.setattr(CellWorker, "hurry", lambda self, wanted: self._control.__setitem__(layout.HURRY, 1))
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(10, 3)), labels_of(rng, 10)
+    problem = RankingProblem.from_labels(X, y, STATISTICS[seed])
+    best = float(enumerate_lists(problem, X, y))
+    search = CellSearch(problem.arrays(), keep_log=True)
+    while not search.done:
+        search.advance(0.1)
+        assert search.bound >= best - 1e-9
+    assert max(value_of(problem, w) for w in search.candidates) == pytest.approx(best)
+    assert search.bound == pytest.approx(best)
+
+
+def test_a_node_that_takes_seconds_is_left_when_told_to_stop():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 12))
+    problem = RankingProblem.from_labels(X, X[:, 0] + 3 * rng.normal(size=700) > 2, "dcg")
+    search = CellSearch(problem.arrays())
+    before = search.bound
+    search.should_stop = lambda: True
+    processor = time.process_time()
+    search.advance(0.1)
+    assert time.process_time() - processor < 1.0
+    assert not search.done
+    assert search.bound <= before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from toprank.datasets.columns import Column, Note, column_from_dict, learn_column
+from toprank.datasets.columns import Column, Note, NumberColumn, column_from_dict, learn_column
 from toprank.datasets.errors import InputError
 from toprank.datasets.table import Table
 
@@ -70,8 +70,13 @@ class ColumnEncoder:
             names = ", ".join(map(repr, missing[:5]))
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
             raise InputError(f"{table.source} lacks columns the model wants: {names}{more}.")
+        numbers = [column for column in self.columns if isinstance(column, NumberColumn) and not column.date]
+        quick = _standardised(numbers, *_plain_numbers(table, [column.name for column in numbers]))
         blocks, notes = [], []
         for column in self.columns:
+            if column.name in quick:
+                blocks.append(quick[column.name][:, None])
+                continue
             block, about = column.encode(table.frame[column.name])
             blocks.append(block)
             notes.extend(about)
@@ -151,7 +156,11 @@ def learn_encoder(table: Table, *, categorical: Collection[str] = ()) -> tuple[E
     for name in categorical:
         table.column(name, argument="categorical")
     columns, notes = [], []
+    plain = _learn_plain(*_plain_numbers(table, [name for name in table.columns if name not in categorical]))
     for name in table.columns:
+        if name in plain:
+            columns.append(plain[name])
+            continue
         column, about = learn_column(table.frame[name], categorical=name in categorical)
         notes.extend(about)
         if column is not None:
@@ -160,6 +169,43 @@ def learn_encoder(table: Table, *, categorical: Collection[str] = ()) -> tuple[E
     if not columns:
         raise InputError(f"All columns of {table.source} are constant or empty: nothing to learn from.")
     return ColumnEncoder(tuple(columns)), notes
+
+
+# -- thousands of columns at once: those that are whole and hold nothing but numbers ---------------
+
+
+def _plain_numbers(table: Table, names: Sequence[str]) -> tuple[list[str], NDArray[np.float64]]:
+    """Those of the columns that hold finite numbers only, and their values, one row for each column."""
+    kinds = dict(zip(table.frame.columns, table.frame.dtypes, strict=True))
+    numeric = [name for name in names if isinstance(kinds[name], np.dtype) and kinds[name].kind in "biuf"]
+    values = np.ascontiguousarray(table.frame[numeric].to_numpy(dtype=np.float64).T)
+    whole = np.isfinite(values).all(axis=1)
+    return [name for name, good in zip(numeric, whole, strict=True) if good], values[whole]
+
+
+def _learn_plain(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Column]:
+    """What `learn_column` would make of them, except of those that it would drop or refuse."""
+    if not len(names):
+        return {}
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle, mean, scale = np.median(values, axis=1), values.mean(axis=1), values.std(axis=1)
+    good = (values.min(axis=1) < values.max(axis=1)) & (scale > 0) & np.isfinite(mean) & np.isfinite(scale)
+    return {
+        names[k]: NumberColumn(names[k], float(middle[k]), float(mean[k]), float(scale[k]))
+        for k in np.flatnonzero(good)
+    }
+
+
+def _standardised(
+    columns: Sequence[NumberColumn], names: Sequence[str], values: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """Cells of these columns as their `encode` would give them, except where it would complain."""
+    known = {column.name: column for column in columns}
+    mean, scale = (np.array([getattr(known[name], part) for name in names]) for part in ("mean", "scale"))
+    with np.errstate(over="ignore"):
+        scaled = (values - mean.reshape(-1, 1)) / scale.reshape(-1, 1)
+    whole = np.isfinite(scaled).all(axis=1)
+    return {name: row for name, row, good in zip(names, scaled, whole, strict=True) if good}
 
 
 def _learn_sparse(table: Table) -> tuple[Encoder, list[Note]]:

@@ -19,8 +19,8 @@ it by arithmetic with an error bound (`certify`).
 
 # Slots of control.
 LEVEL, WORK, LIMIT, NODES, N_ROWS, TOP, N_CLAUSES, HAND = range(8)
-OFFERED, N_LOG, NEXT_ID, TARGET, HOPE, TOTAL, ADDITIVE, N_POSITIVES, LOADING = range(8, 17)
-CONTROL_SIZE = 17
+OFFERED, N_LOG, NEXT_ID, TARGET, HOPE, TOTAL, ADDITIVE, N_POSITIVES, LOADING, HURRY = range(8, 18)
+CONTROL_SIZE = 18
 # Slots of goals: slack within which rows tie, largest violation that refactoring may leave.
 TOLERANCE, NO_GAP = range(2)
 # Rows of lines, gauge, coins and flags.

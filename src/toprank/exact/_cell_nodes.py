@@ -21,6 +21,7 @@ from toprank.exact._cell_layout import (
     HEAD,
     HOLD,
     HOPE,
+    HURRY,
     INNER,
     LEAF,
     LEFT,
@@ -83,6 +84,8 @@ def _test_lost(facts, lp, store, crew, stack, board, state, control, goals, log,
     for u in range(state.size):
         if state[u] != UNDECIDED or flags[COVERED, u] == 1:
             continue
+        if control[HURRY] == 1:
+            return fallen
         reached = climb(lp, control[N_ROWS], units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control)
         if reached == 1:
             witness(facts, lp, crew, stack, board, control, level)
@@ -151,6 +154,8 @@ def _win(facts, lp, store, crew, stack, board, state, control, goals, log, level
     coins = board[2]
     n = 0
     for u in range(state.size):
+        if control[HURRY] == 1:
+            break
         if state[u] == UNDECIDED and bound - coins[LEFT, u] < control[TARGET]:
             state[u] = WON
             n += 1

@@ -13,6 +13,7 @@ from toprank.exact._cell_layout import (
     HEAD,
     HOLD,
     HOME,
+    HURRY,
     INNER,
     LEFT,
     LENGTH,
@@ -123,7 +124,8 @@ def pack(facts, lp, store, state, coins, queue, control, goals, log, bound, regi
     """Fit undecided units into the region one by one; each infeasible set found lowers the bound.
 
     With least = 1 only units with a budget are fitted. With least = 0 all are, nothing is paid and the first
-    infeasible set is left in found[1]; so is a unit that could not be settled.
+    infeasible set is left in found[1]; so is a unit that could not be settled, for instance because another
+    thread has set control[HURRY]: what was paid by then holds.
     """
     vertex = lp[4]
     units, _, gauge = facts
@@ -136,6 +138,10 @@ def pack(facts, lp, store, state, coins, queue, control, goals, log, bound, regi
         if i < 0:
             return bound
         u = who[i]
+        if control[HURRY] == 1:
+            found[1, LENGTH] = 1
+            found[1, HEAD] = 2 * u
+            return bound
         control[WORK] += n // 8
         reached = climb(lp, control[N_ROWS], units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control)
         if reached == 1:

@@ -127,6 +127,9 @@ class BoxWorker:
         regs[kernels.FOUND] = 0
         return self._work.point[1].copy()
 
+    def hurry(self, wanted: bool) -> None:
+        """Nothing: a box never takes long."""
+
     def expect(self, target: int) -> None:
         """Report any point that reaches the target from now on."""
         self._work.regs[self._kernels.FLOOR] = target - 1

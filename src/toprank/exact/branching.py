@@ -11,7 +11,8 @@ import math
 import threading
 import time
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -25,6 +26,7 @@ __all__ = ["BranchAndBound", "sure_value"]
 
 Floats = NDArray[np.float64]
 MAX_CANDIDATES = 1000
+SECONDS_BETWEEN_LOOKS = 0.05
 SHORTEST_RUN = 1e-3
 """Seconds; what a thread does without looking at the clock at least."""
 
@@ -54,6 +56,9 @@ class Worker(Protocol):
 
     def load(self, node: Any) -> None:
         """Begin with a node."""
+
+    def hurry(self, wanted: bool) -> None:
+        """Be done with the node at hand soon, or take all the time it needs; called by another thread."""
 
 
 N = TypeVar("N", bound=OpenNode)
@@ -106,6 +111,8 @@ class BranchAndBound(ABC, Generic[N, W]):
         Whether there is nothing left to do.
     candidates : list of arrays
         Coefficients found on the way, largest one 1, that may be better than what was known.
+    should_stop : callable
+        Asked now and then while `advance` works: whether to be done as soon as that can be.
     """
 
     def __init__(
@@ -132,6 +139,7 @@ class BranchAndBound(ABC, Generic[N, W]):
         self.candidates: list[Floats] = []
         self.bound = math.inf
         self.done = False
+        self.should_stop: Callable[[], bool] = lambda: False
 
     # -- what each search does its own way ----------------------------------------------------
 
@@ -180,12 +188,19 @@ class BranchAndBound(ABC, Generic[N, W]):
         """All threads until the deadline."""
         if not self._workers and self._heap:
             self._workers = self._make_workers()
-        if len(self._workers) == 1:
-            self._work(self._workers[0], deadline)
-        elif self._workers:
-            with ThreadPoolExecutor(len(self._workers)) as pool:
-                for future in [pool.submit(self._work, worker, deadline) for worker in self._workers]:
-                    future.result()
+        if not self._workers:
+            return
+        for worker in self._workers:
+            worker.hurry(False)
+        with ThreadPoolExecutor(len(self._workers)) as pool:
+            futures = [pool.submit(self._work, worker, deadline) for worker in self._workers]
+            # A single node of a large problem takes seconds, which the user may not have.
+            while wait(futures, timeout=SECONDS_BETWEEN_LOOKS).not_done:
+                if self.should_stop():
+                    for worker in self._workers:
+                        worker.hurry(True)
+            for future in futures:
+                future.result()
 
     def _work(self, worker: W, deadline: float) -> None:
         """What one thread does: take the best node, search it for a while, give back the rest, and again."""

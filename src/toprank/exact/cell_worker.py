@@ -226,6 +226,10 @@ class CellWorker:
         self._flush()
         return int(reason)
 
+    def hurry(self, wanted: bool) -> None:
+        """Have the node at hand, which can take long, bounded by what is known already; from any thread."""
+        self._control[layout.HURRY] = wanted
+
     def candidate(self) -> Floats | None:
         """The point handed out by the last run, once."""
         if self._control[layout.OFFERED] == 0:

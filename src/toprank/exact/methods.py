@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
@@ -51,10 +52,13 @@ class Method(Protocol):
         No coefficients not yet excluded reach more; never rises.
     candidates : list of arrays
         Coefficients in the box, found on the way; the driver takes them out.
+    should_stop : callable
+        Asked now and then while `advance` works: whether to be done as soon as that can be.
     """
 
     bound: float
     candidates: list[Floats]
+    should_stop: Callable[[], bool]
 
     @property
     def name(self) -> str:

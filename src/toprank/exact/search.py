@@ -49,6 +49,12 @@ IMPROVEMENT = 1e-10
 """Relative size of the smallest improvement that is looked for."""
 MOST_WIDENED = 1_000_000
 """Pairs up to which the answer is moved to the middle of its cell; beyond, the program takes seconds."""
+SECONDS_TO_WIDEN = 0.2
+"""What that may take when there is no time left."""
+SECONDS_PER_ENTRY = 4e-7
+"""For each pair and feature, what it takes to prepare a proof."""
+SHARE_TO_LOOK = 0.25
+"""Share of the time in which a perfect order is looked for."""
 LONGEST_HISTORY = 1000
 THIN = 2.0**-33
 """The margin, relative to each pair's length, that is claimed where regions are too thin for floats."""
@@ -205,11 +211,12 @@ class _Search:
         This depends on the pairs won and not on how they were found.
         """
         columns = np.flatnonzero(self.coef)
-        if not len(columns):
+        if not len(columns) or (self.run.should_stop() and self._seconds_to_begin() > SECONDS_TO_WIDEN):
             return
+        left = max(self.run.remaining(), SECONDS_TO_WIDEN)
         arrays = self.arrays(columns)
         won = self.problem.won(self.coef, np.column_stack((arrays.upper, arrays.lower)))
-        w = perfect_order(arrays.chosen(won)) if won.any() else None
+        w = perfect_order(arrays.chosen(won), left) if won.any() else None
         if w is not None:
             wider = self._placed(w / self.problem.scales[columns], columns)
             if self.problem.evaluate(wider) >= self.value:
@@ -236,7 +243,7 @@ class _Search:
         self.lower(max(self.problem.floor, attainable_bound(arrays) - self.problem.penalty))
         # One or two features are swept as quickly as the program is solved.
         if self.value < self.bound and self.resumed is None and self.problem.n_features > 2:
-            w = perfect_order(arrays)
+            w = perfect_order(arrays, SHARE_TO_LOOK * self.run.remaining())
             if w is not None:
                 self.offer(self.problem.unscale(w))
                 self.used = "perfect order"
@@ -269,7 +276,11 @@ class _Search:
         """Where coefficients have a price: leave out one after the other, the least missed first."""
         while np.count_nonzero(coef) > 1 and not self.run.should_stop():
             columns = np.flatnonzero(coef)
-            thinner = [self._climb_within(coef, np.delete(columns, place)) for place in range(len(columns))]
+            thinner = []
+            for place in range(len(columns)):
+                thinner.append(self._climb_within(coef, np.delete(columns, place)))
+                if self.run.should_stop():
+                    return
             coef = max(thinner, key=self.free.evaluate)
 
     def _climb_within(self, coef: Floats, columns: NDArray[np.int64]) -> Floats:
@@ -306,6 +317,10 @@ class _Search:
             self.tree.drop(self.target)
             if not self.tree.waiting:
                 return True
+            if self.run.remaining() < self._seconds_to_begin():
+                self.run.stop(Status.TIME_LIMIT)
+            if self.run.should_stop():
+                return False
             # A search taken up again goes on with the support it was at, which stands last.
             support = self.tree.pop() if self.resumed is None else self.tree.waiting.pop()
             method = self._make(support)
@@ -337,6 +352,10 @@ class _Search:
         self.proofs.clear()
         self.tree.waiting.append(support)
         return True
+
+    def _seconds_to_begin(self) -> float:
+        """What sorting all pairs for a proof takes, and never looks at the clock."""
+        return SECONDS_PER_ENTRY * self.problem.n_pairs * self.problem.n_features
 
     def _close(self, method: Method, support: Support) -> None:
         """Book a searched support; its subsets follow where they could be worth it."""
@@ -379,12 +398,14 @@ class _Search:
         if self.resumed is not None:
             saved, self.resumed = self.resumed, None
             self.used = str(saved.facts["method"])
-            return resume_method(self.used, arrays, saved.arrays, self.n_jobs)
+            resumed = resume_method(self.used, arrays, saved.arrays, self.n_jobs)
+            resumed.should_stop = self.run.should_stop
+            return resumed
         price = support.price(self.problem.penalty)
         direction = self.problem.scale(self.coef)[support.columns]
 
         def make(name: MethodName, target: float) -> Method:
-            return make_method(
+            method = make_method(
                 name,
                 arrays,
                 target=target,
@@ -392,6 +413,8 @@ class _Search:
                 n_jobs=self.n_jobs,
                 keep_log=self.keep_proof,
             )
+            method.should_stop = self.run.should_stop
+            return method
 
         self.used = choose(self.method, arrays)
         self.claimed = max(self.claimed, claimed_margin(self.method, arrays))

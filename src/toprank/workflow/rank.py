@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 import toprank
 from toprank.base import ranking_scores
-from toprank.control import Outcome, Status, keep_best_on_interrupt
+from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import InputError, Note, Table, half_splits, learn_encoder
 from toprank.lineup import BASES, Settings, make_base, make_reranker
 from toprank.model import RankingModel
@@ -51,7 +51,7 @@ class RankOptions:
     base : str
         Who makes the first list: one of `toprank.lineup.BASES`.
     time_limit : float or None
-        Seconds for all searching: half for the final model, half shared by the held-out fits.
+        Seconds for all fitting: half for the final model at most, the rest shared by the held-out fits.
     seed : int
     splits : int
         Random splits for the held-out figures; 0 for none.
@@ -231,6 +231,7 @@ def rank_items(
 
     watch.stage("Preparing the kernels")
     warm_up(make_reranker(replace(settings, base="logistic")), X, items.qid)
+    clock = Run(time_limit=options.time_limit)
     base, settings, remarks = _first_list(items, X, options, settings, watch)
     held_out, table = None, source.table if new is None else new
     # From here on there is a list to hand over, and Ctrl-C should not lose it.
@@ -238,7 +239,7 @@ def rank_items(
         ranker, more = _search(items, X, base, options, settings, watch)
         remarks += more
         if options.splits and not kept.interrupted:
-            held_out, more = _held_out(items, source, statistic, settings, options, watch, kept)
+            held_out, more = _held_out(items, source, statistic, settings, options, watch, kept, clock)
             remarks += more
         model = _model(source, encoder, ranker, statistic, options, settings)
         listing, new_notes = model.ranked(table)
@@ -325,13 +326,12 @@ def _held_out(
     options: RankOptions,
     watch: Watch,
     kept: keep_best_on_interrupt,
+    clock: Run,
 ) -> tuple[HeldOut | None, list[str]]:
-    """Figures on held-out rows, and remarks; Ctrl-C ends it early."""
+    """Figures on held-out rows, and remarks; Ctrl-C ends it early, and so does the clock."""
     if min(source.positives, source.rows - source.positives) < 2:
         return None, ["Only one item of a class: there is nothing to hold out."]
-    limit = None if options.time_limit is None else options.time_limit / 2 / options.splits
     watch.stage("Judging on held-out items", steps=options.splits)
-    settings = replace(settings, time_limit=limit)
     pairs: list[Pair] = []
     unchanged, stopped = 0, False
     try:
@@ -343,6 +343,10 @@ def _held_out(
             qid=items.qid,
             random_state=options.seed,
         ):
+            if clock.should_stop():
+                break
+            if options.time_limit is not None:
+                settings = replace(settings, time_limit=clock.remaining() / (options.splits - len(pairs)))
             pair, ranker = _one_split(items.take(train), items.take(test), source, statistic, settings)
             if kept.interrupted:
                 break
@@ -356,6 +360,10 @@ def _held_out(
     remarks = []
     if kept.interrupted:
         remarks.append(f"Interrupted: {len(pairs)} of {options.splits} held-out splits were finished.")
+    elif len(pairs) < options.splits:
+        remarks.append(
+            f"The clock left time for {len(pairs)} of {options.splits} held-out splits; --time-limit sets it."
+        )
     if stopped:
         remarks.append("The clock stopped some held-out fits; another run may give other figures.")
     if unchanged:
