@@ -1,8 +1,8 @@
 """Slow, obvious reference answers for exact search; imports nothing of the package.
 
-Without a margin pair p is won at w when D_p . w > 0, and the best w lies in one of the open cells between the
-pairs' hyperplanes: `cells` enumerates them in whole numbers. With a margin the rows are first divided by their
-lengths, the smallest power of two above their largest entry. Then
+Without a margin pair p is won at w when D_p . w > 0, and the best w lies in one of the open cells between
+the pairs' hyperplanes: `cells` enumerates them in whole numbers. With a margin the rows are first divided by
+their lengths, the smallest power of two above their largest entry. Then
 the set of pairs won at w is {p : D_p . w >= margin}, a closed condition, and more won pairs are never worse.
 So the best w can be moved to a vertex of {D_p . w >= margin for its won pairs, |w_j| <= 1}: a point where d
 linearly independent equations among D_p . w = margin and w_j = +-1 hold. Trying all of them is exact.

@@ -1,16 +1,17 @@
 """Small ranking problems with everything that misleads floating point; imports nothing of the package.
 
-Columns scaled by powers of two, one value replaced by a huge one, sentinels, large offsets, nearly and exactly
-collinear columns, whole numbers with many ties, duplicates; over one list, queries or pairs, with and without
-a price on coefficients. `best_value` is their true optimum, by rational enumeration (`exact_oracles`).
+Columns scaled by powers of two, one value replaced by a huge one, sentinels, large offsets, nearly and
+exactly collinear columns, whole numbers with many ties, duplicates; over one list, queries or pairs, with
+and without a price on coefficients. `best_value` is their true optimum, by rational enumeration.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import exact_oracles as oracles
 import numpy as np
+
+import exact_oracles as oracles
 
 KINDS = (
     "plain",

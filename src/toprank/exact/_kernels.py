@@ -3,15 +3,15 @@
 Symbols. Rows Y are given in coordinates of a search space, one column for each of its r directions, scaled so
 that all directions matter alike; v is the present answer in these coordinates, |v| = 1. Pair p puts row up[p]
 above row low[p]; it is won when its lead (Y[up] - Y[low]) . v is at least eps, a tiny number plus
-margin * max |B v|, B the map back to coefficients: this only steers, the problem itself counts exactly. Listwise problems: pair p belongs to positive item[p]; lost[i] counts the lost pairs
-of positive i; count[c] is the number of positives of the query with at most c lost pairs, so that the sorted
-place of a change is known in O(1); the value is the sum over queries of weight[j + c_(j)]. Otherwise the
-value is the sum of worth[p] over won pairs. Along a line the answer is v + t u with u across v, |u| = 1.
+margin * max |B v|, B the map back to coefficients: this only steers, the problem itself counts exactly.
+Listwise problems: pair p belongs to positive item[p]; lost[i] counts the lost pairs of positive i; count[c]
+is the number of positives of the query with at most c lost pairs, so that the sorted place of a change is
+known in O(1); the value is the sum over queries of weight[j + c_(j)]. Otherwise the value is the sum of
+worth[p] over won pairs. Along a line the answer is v + t u with u across v, |u| = 1.
 """
 
 import numpy as np
 from numba import njit
-
 
 TINY = 1e-12
 

@@ -1,4 +1,4 @@
-"""Pairs in new coordinates, as if computed with twice the digits: coordinates may bring out small differences.
+"""Pairs in new coordinates, as if with twice the digits: coordinates may bring out small differences.
 
 The difference of two floats is hi + lo exactly (Knuth), the product of two floats as well (Veltkamp, Dekker);
 sums carry their rounding errors along (Ogita, Rump, Oishi 2005, Dot2).

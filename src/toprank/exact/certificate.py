@@ -17,9 +17,11 @@ from toprank.control import Outcome, Progress, Status, relative_gap
 from toprank.exact.problem import RankingProblem
 from toprank.output import write_whole
 
-__all__ = ["UNDER_CONSTRAINTS", "Certificate", "CertificateError"]
+__all__ = ["AMONG", "PROVED", "UNDER_CONSTRAINTS", "Certificate", "CertificateError"]
 
 UNDER_CONSTRAINTS = "under constraints: "
+AMONG = "among scores that win pairs by "
+PROVED = "proved optimal: no linear score orders these items better"
 """How the note begins that says what the answer had to meet beside the problem."""
 
 _FORMAT = "toprank certificate"
@@ -133,13 +135,18 @@ class Certificate:
         """What is proved, in a sentence; empty when nothing is."""
         if not self.proved:
             return ""
-        which = f" that wins pairs by {self.margin:g} of their length or more" if self.margin else ""
-        return f"proved optimal: no linear score{which} orders these items better"
+        return f"proved optimal {self._among}" if self._among else PROVED
+
+    @property
+    def _among(self) -> str:
+        """Which scores the bound is about, where not about all."""
+        return f"{AMONG}{self.margin:.2g} of their length or more" if self.margin else ""
 
     @property
     def outcome(self) -> Outcome:
         """The same result in the words every ranker uses."""
-        return Outcome(self.value, self.bound, self.status, self.seconds, self.nodes, self.notes)
+        notes = (*self.notes, self._among) if self._among else self.notes
+        return Outcome(self.value, self.bound, self.status, self.seconds, self.nodes, notes)
 
     def summary(self) -> str:
         """One line for people: proved optimal, or how far from it at most.
@@ -150,8 +157,7 @@ class Certificate:
         'dcg 9: at most 10 % below the best possible (10)'
         """
         if self.proved:
-            stated = f" among scores that win pairs by {self.margin:g} of their length" if self.margin else ""
-            return f"{self.statistic} {self.value:.6g}: proved optimal{stated}"
+            return f"{self.statistic} {self.value:.6g}: proved optimal {self._among}".rstrip()
         if not math.isfinite(self.gap):
             return f"{self.statistic} {self.value:.6g}: no bound is known"
         return (

@@ -32,6 +32,9 @@ def compile_kernels(method: MethodName) -> None:
     for n, d in ((16, 2), (24, 4)):
         problem = RankingProblem.from_labels(rng.normal(size=(n, d)), np.arange(n) % 3 == 0, "dcg")
         search(problem, Run(rng=0), method=method)
+    # Small whole numbers have a margin of their own, which other kernels make use of.
+    whole = RankingProblem.from_labels(rng.integers(0, 3, (16, 2)), np.arange(16) % 3 == 0, "dcg")
+    search(whole, Run(rng=0), method=method)
     # One that is stopped on the way, for what is only needed then.
     longer = RankingProblem.from_labels(rng.normal(size=(120, 5)), np.arange(120) % 3 == 0, "dcg")
     stopped = make_method(method, longer.arrays())

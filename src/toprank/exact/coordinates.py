@@ -1,8 +1,8 @@
 """Coordinates of directions in which all pairs are of a size, for problems without a margin.
 
 Without a margin only signs matter, so the coefficients' own norm does not: any coordinates will do in which
-the differences are told apart well. Rows are brought to unit length before their spread is measured, and again
-in the new coordinates: neither an outlier nor columns that are nearly the same leave a direction flat.
+the differences are told apart well. Rows are brought to unit length before their spread is measured, and
+again in the new coordinates: neither an outlier nor columns that are nearly the same leave a direction flat.
 """
 
 from __future__ import annotations

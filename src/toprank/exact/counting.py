@@ -163,9 +163,7 @@ def _wins_exactly(scores: Scores, upper: int, lower: int) -> bool:
     length = Fraction(2) ** int(lengths((x / scores.scales - z / scores.scales)[None])[0])
     w = [Fraction(c) for c in scores.coef.tolist()]
     largest = max(abs(a) * Fraction(s) for a, s in zip(w, scores.scales.tolist(), strict=True))
-    lead = sum(
-        (Fraction(a) - Fraction(b)) * c for a, b, c in zip(x.tolist(), z.tolist(), w, strict=True)
-    )
+    lead = sum((Fraction(a) - Fraction(b)) * c for a, b, c in zip(x.tolist(), z.tolist(), w, strict=True))
     return lead >= Fraction(scores.margin) * length * largest
 
 

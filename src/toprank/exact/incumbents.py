@@ -341,7 +341,9 @@ def _whitening(rows: Any) -> tuple[Floats, Floats]:
     if not is_sparse(rows) and n * d * d <= MOST_FACTORED:
         near = np.clip(rows, -FARTHEST, FARTHEST)
         near = near - near.mean(axis=0)
-        _, sizes, vectors = np.linalg.svd(np.linalg.qr(near, mode="r") if n > d else near, full_matrices=False)
+        _, sizes, vectors = np.linalg.svd(
+            np.linalg.qr(near, mode="r") if n > d else near, full_matrices=False
+        )
         kept = sizes > 1e-12 * max(float(sizes[0]), 1e-145)
         spread, vectors = sizes[kept] / np.sqrt(n), vectors[kept].T
     else:

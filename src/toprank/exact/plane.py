@@ -1,8 +1,8 @@
 """One or two features without a margin: all directions, sorted by angle exactly.
 
-The line of directions orthogonal to a pair divides the plane; between neighbouring lines the pairs won stay the
-same, and on a line no pair is won that is not won beside it. Angles are compared in floats where these tell
-them apart and in whole numbers where not, so every sector is visited and nothing is left open.
+The line of directions orthogonal to a pair divides the plane; between neighbouring lines the pairs won stay
+the same, and on a line no pair is won that is not won beside it. Angles are compared in floats where these
+tell them apart and in whole numbers where not, so every sector is visited and nothing is left open.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ def best_sector(frame: Frame) -> tuple[int, Floats]:
     best, place = walk_sectors(frame.problem, events, ends, frame.value)
     first = rays.of(int(events[ends[place] - 1]))
     last = rays.of(int(events[ends[place] % len(events)]))
-    between = [Fraction(v) / Fraction(2) ** int(e) for v, e in zip(_between(first, last), rays.exponents, strict=True)]
+    between = [
+        Fraction(v) / Fraction(2) ** int(e)
+        for v, e in zip(_between(first, last), rays.exponents, strict=True)
+    ]
     largest = max(map(abs, between))
     return int(best), np.array([float(v / Fraction(2) ** _size(largest)) for v in between])
 

@@ -140,6 +140,8 @@ class _Search:
         self.proofs: list[dict[str, Any]] = []
         self.claimed = 0.0
         """A margin that the bound is about, if the problem has none."""
+        self.settled = False
+        """Whether that is so because some regions were too thin to decide."""
         self.notes: list[str] = []
 
     # -- the incumbent and the bound ----------------------------------------------------------
@@ -223,6 +225,10 @@ class _Search:
                 self.coef, self.value = wider, self.problem.evaluate(wider)
 
     def _certificate(self, proved: bool) -> Certificate:
+        if self.settled:
+            # Thin wins may have come in since: the bound, which does not know them, must not be below.
+            reached = replace(self.problem, margin=0.0).evaluate(self.coef)
+            proved, self.bound = proved and reached <= self.bound, max(self.bound, reached)
         return Certificate.of(
             replace(self.problem, margin=max(self.problem.margin, self.claimed)),
             self.coef,
@@ -350,6 +356,7 @@ class _Search:
             return False
         self.problem, self.whole, self.keep_proof = wider, None, self.keep_proof and not self.proofs
         self.proofs.clear()
+        self.settled = True
         self.tree.waiting.append(support)
         return True
 

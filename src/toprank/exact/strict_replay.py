@@ -1,8 +1,8 @@
 """The replay of a search over boxes without a margin: whole numbers wherever a sign decides.
 
 Pairs in the coordinates of the log are computed in whole numbers and rounded once. That pairs are exactly
-opposed is shown by solving for their multipliers in fractions. With one or two coordinates every sector between
-neighbouring lines is looked at, in whole numbers too.
+opposed is shown by solving for their multipliers in fractions. With one or two coordinates every sector
+between neighbouring lines is looked at, in whole numbers too.
 """
 
 from __future__ import annotations

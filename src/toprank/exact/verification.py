@@ -68,10 +68,11 @@ def verify(problem: RankingProblem, certificate: Certificate, *, seconds: float 
     """Check a certificate: the claim, the value, and the bound as far as that can be done.
 
     Data, statistic, margin and penalty are compared with the fingerprint, and the value is recomputed in
-    exact arithmetic; where the problem has no margin and the certificate states one, at that. A bound can be checked in three ways, tried in this order: it says no more than counting
-    the pairs that can be won; the proof was kept (``keep_proof=True``) and is replayed, by code that shares
-    nothing with the search; or the search proves it again within some seconds, or finds coefficients that
-    refute it. Otherwise the bound was not checked, and the report says so.
+    exact arithmetic; where the problem has no margin and the certificate states one, at that one. A bound
+    can be checked in three ways, tried in this order: it says no more than counting the pairs that can be
+    won; the proof was kept (``keep_proof=True``) and is replayed, by code that shares nothing with the
+    search; or the search proves it again within some seconds, or finds coefficients that refute it.
+    Otherwise the bound was not checked, and the report says so.
 
     Parameters
     ----------

@@ -64,8 +64,14 @@ def position_weights(
     weights = np.concatenate(parts)
     if queries == "mean" and not isinstance(statistic, PositionWeights):
         weights = weights / np.count_nonzero(mixed)
-    name = "position weights" if isinstance(statistic, np.ndarray | list | tuple) else str(statistic)
-    return weights, start, name
+    return weights, start, _name(statistic)
+
+
+def _name(statistic: Any) -> str:
+    """One spelling for one statistic: "DCG" and "dcg" are the same claim."""
+    if isinstance(statistic, np.ndarray | list | tuple):
+        return "position weights"
+    return str(get(statistic) if isinstance(statistic, str) else statistic)
 
 
 def _given_lists(given: PositionWeights, sizes: NDArray[np.int64]) -> list[Floats]:

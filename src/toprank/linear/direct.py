@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from toprank.base import LinearRanker, RankingData
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.exact.incumbents import LocalSearch, local_search
 from toprank.exact.problem import RankingProblem
 from toprank.linear.starts import Start, start_directions
+from toprank.linear.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["DirectRanker"]
 
 
-class DirectRanker(LinearRanker):
+class DirectRanker(WeightedRanker):
     """Finds the linear score with the best rank statistic it can, by exact line searches.
 
     Maximises ``sum_j weight[j + c_(j)]`` over linear scores, c_i the number of negatives scored at or above
@@ -25,8 +29,9 @@ class DirectRanker(LinearRanker):
 
     Parameters
     ----------
-    statistic : str or LinearRankStatistic
-        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ...
+    statistic : str, LinearRankStatistic or array
+        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ..., or the position
+        weights themselves, best position first, never increasing.
     start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
         Where to begin: logistic regression (also for None), the difference of the class means, given
         coefficients, or an estimator with `coef_`, which is fitted first if need be.
@@ -69,7 +74,7 @@ class DirectRanker(LinearRanker):
 
     def __init__(
         self,
-        statistic: str | LinearRankStatistic = "dcg",
+        statistic: str | LinearRankStatistic | NDArray[np.float64] = "dcg",
         *,
         start: Start = None,
         n_restarts: int = 100,

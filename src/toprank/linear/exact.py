@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import LinearRanker, RankingData
+from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.compilation import compile_for
@@ -18,6 +18,7 @@ from toprank.exact.mip import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
 from toprank.exact.search import search
 from toprank.linear.starts import Start, start_directions
+from toprank.linear.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["ExactRanker", "Solver"]
@@ -27,7 +28,7 @@ _PROGRAM_MARGIN = 1e-4
 """Mixed-integer solvers work within tolerances of 1e-6 or so: their margin must be well above."""
 
 
-class ExactRanker(LinearRanker):
+class ExactRanker(WeightedRanker):
     """Finds the linear score with the best rank statistic of all, and proves it where time allows.
 
     Maximises ``sum_j weight[j + c_(j)] - penalty * (number of non-zero coefficients)`` over linear scores,
@@ -39,12 +40,14 @@ class ExactRanker(LinearRanker):
 
     Parameters
     ----------
-    statistic : str or LinearRankStatistic
-        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ...
+    statistic : str, LinearRankStatistic or array
+        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ..., or the position
+        weights themselves, best position first, never increasing.
     margin : float or None
-        A pair is won when its scores differ by at least this much, the features divided by powers of two
-        near their standard deviations and the largest coefficient being 1. None: 1e-6, and 1e-4 for the
-        mixed-integer solvers, whose tolerances must stay well below.
+        None: a pair is won by any difference of its scores, in exact arithmetic on the numbers given.
+        Otherwise the difference must be at least this much of the pair's own length, the features divided
+        by `Certificate.scales` and the largest coefficient being 1; the mixed-integer solvers, whose
+        tolerances must stay well below, use 1e-4 for None.
     penalty : float
         Price of each non-zero coefficient, in units of the statistic.
     solver : {"search", "mip", "mip-subrank", "mip-resolved"}
@@ -97,7 +100,7 @@ class ExactRanker(LinearRanker):
 
     def __init__(
         self,
-        statistic: str | LinearRankStatistic = "dcg",
+        statistic: str | LinearRankStatistic | NDArray[np.float64] = "dcg",
         *,
         margin: float | None = None,
         penalty: float = 0.0,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Table
+from toprank.exact.certificate import AMONG, PROVED
 from toprank.linear.heads import heads_of
 from toprank.statistics import RankStatistic
 
@@ -118,7 +119,8 @@ def outcome_sentence(outcome: Outcome) -> str:
     'at most 10.0 % below the best possible; stopped by the clock after 30 s, so another run may differ'
     """
     if outcome.status is Status.OPTIMAL:
-        return "proved optimal: no linear score orders these items better"
+        among = [note for note in outcome.notes if note.startswith(AMONG)]
+        return f"proved optimal {among[0]}" if among else PROVED
     ends = {
         Status.FINISHED: "the search ran to its end",
         Status.ITERATION_LIMIT: "the search used all its iterations",
