@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-at-top docs nightly reproduce clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-at-top docs nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,8 +44,12 @@ lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-nightly: $(VENV)/.dev ## slow proofs and figures from the papers
+nightly: $(VENV)/.dev nightly-exact ## slow proofs and figures from the papers
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+PROBLEMS ?= 100000
+nightly-exact: $(VENV)/.dev ## hostile exact problems against rational enumeration; PROBLEMS=100000
+	$(BIN)/python tests/nightly_exact.py --problems $(PROBLEMS) --processes 2
 
 bench: $(VENV)/.bench ## each statistic at a million rows and over many queries, as ratios to other packages'
 	$(BIN)/python benchmarks/bench_statistics.py

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -261,3 +262,17 @@ def test_the_callback_sees_progress_and_can_stop(backend):
     assert found.status is Status.STOPPED
     assert len(seen) == 3
     assert all(progress.value <= progress.bound for progress in seen)
+
+
+# -- HiGHS beside OR-tools ----------------------------------------------------------------------
+
+
+def test_a_copy_of_highs_in_the_way_is_explained(monkeypatch):
+    """Both packages bring a HiGHS library; the linker's error says nothing to a user."""
+    monkeypatch.setitem(sys.modules, "highspy", None)  # importing it raises ImportError
+    monkeypatch.setitem(sys.modules, "ortools", types.ModuleType("ortools"))
+    with pytest.raises(BackendUnavailableError, match=r"OR-tools was imported first.*solver='search'"):
+        backends.get("highs")
+    monkeypatch.delitem(sys.modules, "ortools")
+    with pytest.raises(BackendUnavailableError, match=r"highspy does not load.*pip install"):
+        backends.get("highs")

@@ -16,6 +16,7 @@ from toprank.exact.cell_replay import replay_cells
 from toprank.exact.cell_units import build_units, convex_below
 from toprank.exact.cell_worker import CellWorker
 from toprank.exact.cells import CellSearch
+from toprank.exact.dependence import ledger
 from toprank.exact.sweep import SweepSearch
 
 STATISTICS = ["dcg", "auc", "dcg@3", "mrr", "winner_takes_all", "precision@2", "p_norm(p=3)", "partial_auc@4"]
@@ -216,6 +217,49 @@ def test_convex_weights_lie_below(seed):
     assert convex_below(already) == already
 
 
+def test_without_a_margin_dependence_must_be_exact():
+    assert claim([1.0, 0.5], [-1.0, -0.5], 1.0, 0.0)
+    assert claim([1.0, 0.5], [-2.0, -1.0], 2.0, 0.0)
+    assert not claim([1.0, 0.5], [-1.0, np.nextafter(-0.5, 0.0)], 1.0, 0.0)  # a sliver between the two
+    assert not claim([1.0, 0.5], [1.0, -0.5], 1.0, 0.0)
+
+
+def test_pairs_told_apart_by_rounding_only_are_two_units():
+    """1e17 - 1 and 1e17 - 3 round to the same float."""
+    X = np.array([[1e17, 1.0], [3.0, 0.0], [1.0, 0.0]])
+    units = build_units(RankingProblem.from_labels(X, [1, 0, 0], "auc", scales=[1.0, 1.0]).arrays())
+    assert units.size == 2
+
+
+def test_standardised_whole_numbers_are_decided_or_left_open():
+    """Rounding tells apart what was tied: with such slivers the bound holds, and what is open is named."""
+    rng = np.random.default_rng(5)
+    for _ in range(6):
+        X = rng.integers(0, 4, (9, 2)).astype(float)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        y = labels_of(rng, 9)
+        problem = RankingProblem.from_labels(X, y, "dcg")
+        best = enumerate_lists(problem, X, y)
+        search, found = search_through(problem, best)
+        assert max(search.bound, search.unresolved) >= best - 1e-12
+        if search.unresolved == -math.inf:
+            assert found == pytest.approx(best, abs=1e-11)
+
+
+def test_a_proof_with_a_pair_at_the_very_margin_is_replayed():
+    """One rule tells search and replay which pairs can be won at all."""
+    rng = np.random.default_rng(3)
+    D = np.array([0.7, 0.6])
+    reach = float(np.abs(D).sum())
+    margin = reach * (1 + 10 * 2.0**-53)
+    assert reach * (1 + 8 * 2.0**-53) < margin <= reach * (1 + 16 * 2.0**-53)
+    X = np.vstack((rng.normal(size=(10, 2)), np.zeros(2), 4.0 + np.zeros(2), 4.0 + D))
+    y = np.append(rng.permutation(np.arange(11) % 2), [0, 1])
+    problem = RankingProblem.from_labels(X, y, "dcg", margin=margin / 8, scales=[1.0, 1.0])
+    search = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9, keep_log=True))
+    assert replay_cells(problem.arrays(), search.log, max(search.bound, search.unresolved) + 1e-9) == []
+
+
 def test_equal_differences_are_one_unit():
     X = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [5.0, 5.0], [5.0, 5.0]])
     problem = RankingProblem.from_labels(X, [0, 1, 1, 0, 1, 0], "dcg", scales=[1.0, 1.0])
@@ -307,7 +351,10 @@ def claim(first, second, price, margin):
     ids = np.array([0, *[-1] * (d - 1)])
     lp = np.zeros((d, d)), np.zeros((5, d)), ids, np.arange(d), vertex
     found = np.zeros((2, d + 4), dtype=np.int32)
-    return bool(certified((units, np.ascontiguousarray(units.T), gauge), lp, 2, found))
+    book = ledger(np.vstack((units, np.zeros(d))), [0, 1], [2, 2])
+    scratch = np.empty((2 * d + 6, d + 1))
+    facts = (units, np.ascontiguousarray(units.T), gauge, np.zeros(2), book, scratch)
+    return bool(certified(facts, lp, 2, found))
 
 
 def test_an_infeasible_set_needs_a_proof_beyond_rounding():

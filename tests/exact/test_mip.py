@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import exact_oracles as oracle
 from toprank.control import Run, Status
-from toprank.exact import backends
+from toprank.exact import backends, verify
 from toprank.exact.compact import Strengthening, compact_program
 from toprank.exact.constraints import Constraints, InfeasibleError, TopGroup
 from toprank.exact.formulation import auc_program, resolved_rank_program, subrank_program
 from toprank.exact.mip import build_program, solve_program
 from toprank.exact.problem import RankingProblem
+from toprank.exact.program import OWN_MARGIN
 from toprank.exact.search import search
 
 STATISTICS = ["dcg", "auc", "mrr", "precision@2", "dcg@3", "p_norm", "winner_takes_all", "partial_auc@3"]
@@ -102,6 +103,20 @@ def test_other_back_ends_agree(seed, backend):
 @pytest.mark.parametrize("seed", range(100, 350))
 def test_all_formulations_and_back_ends_agree_at_length(seed):
     check_all_agree(seed, USABLE)
+
+
+@pytest.mark.parametrize("formulation", ["mip", "mip-resolved", "mip-subrank"])
+def test_without_a_margin_the_programs_state_their_own(formulation):
+    """Columns on very different scales: a pair's own length decides, not the longest pair's."""
+    X = np.array([[1e9, 0.0], [3.0, 1.0], [2.0, 5.0], [1.0, 2.0]])
+    problem = RankingProblem.from_labels(X, [0, 1, 0, 0], "auc")
+    assert problem.margin == 0
+    found = solve(problem, formulation)
+    assert found.status is Status.OPTIMAL
+    assert found.value == pytest.approx(1.0)
+    assert found.margin == OWN_MARGIN
+    assert "1e-06" in found.summary()
+    assert verify(problem, found) == []
 
 
 @pytest.mark.parametrize("seed", range(1, 21, 2))
@@ -327,11 +342,12 @@ def test_demands_that_exclude_each_other_are_named_together():
 def test_too_large_a_margin_is_named():
     X, y = np.array([[0.0], [1.0], [2.0]]), [0, 1, 1]
     for formulation in ("mip", "mip-subrank", "mip-resolved"):
-        with pytest.raises(ValueError, match=r"margin=100 is too large: .* differ by 2 at most"):
+        with pytest.raises(ValueError, match=r"margin=100 is too large: .* differ by 0.5 of"):
             solve(RankingProblem.from_labels(X, y, "auc", margin=100.0, scales=[1.0]), formulation)
     # The positives must differ by the margin in Eq. (27), and cannot.
-    between = RankingProblem.from_labels(X, y, "auc", margin=1.5, scales=[1.0])
-    with pytest.raises(InfeasibleError, match=r"margin=1.5 is too large"):
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+    between = RankingProblem.from_labels(X, y, "auc", margin=0.7, scales=[1.0, 1.0])
+    with pytest.raises(InfeasibleError, match=r"margin=0.7 is too large"):
         solve(between, "mip-subrank", strengthen=True)
 
 

@@ -9,12 +9,13 @@ those before 2d are the box. A vertex is d tight rows (`basis`); ``vertex[k]``, 
 loosens basic row k at unit rate and keeps the others tight; ``vertex[d]`` is the point, ``vertex[d + 1]`` the
 prices of the last climb.
 
-The other bundles: `facts` = units, columns, gauge (the units' rows, the same by columns, their thresholds);
-`prize` = the objective; `tree` = the stack of nodes; `crew` = witnesses; `board` = one node's notes; `store`
+The other bundles: `facts` = units, columns, gauge, errors, ledger, scratch (the units' rows, the same by
+columns, their thresholds, how far the entries of each row may be off, the exact features, room to compute
+in); `prize` = the objective; `tree` = the stack of nodes; `crew` = witnesses; `board` = one node's notes; `store`
 = infeasible sets (found[0] is the latest one, found[1] one to branch on), known ones, known ones by size.
 
-Nothing here trusts the simplex method: a set of literals is called infeasible only if its multipliers prove
-it by arithmetic with an error bound (`certify`).
+Nothing here trusts the simplex method: a set of literals is called infeasible only if its rows are exactly
+dependent or, with a margin, if multipliers prove it by arithmetic with an error bound (`certify`).
 """
 
 # Slots of control.

@@ -78,7 +78,7 @@ def enforce(facts, lp, store, control, goals, log, literal):
 @njit(**INNER)
 def _test_lost(facts, lp, store, crew, stack, board, state, control, goals, log, level):
     """Maximise every undecided unit that no witness wins: lost, or a new witness. How many were lost."""
-    units, _, gauge = facts
+    units, gauge = facts[0], facts[2]
     flags = board[0]
     fallen = 0
     for u in range(state.size):
@@ -173,7 +173,7 @@ def _win(facts, lp, store, crew, stack, board, state, control, goals, log, level
 def _offer(facts, lp, prize, board, control, candidate):
     """Hand the current point out when it may be worth more than anything offered so far."""
     flags, scores, _, tally, _ = board
-    _, _, gauge = facts
+    gauge = facts[2]
     for u in range(scores.size):
         flags[TOGETHER, u] = scores[u] < gauge[HOLD, u]
     value = best_value(prize, tally, flags[TOGETHER], control)

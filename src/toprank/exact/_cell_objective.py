@@ -160,7 +160,7 @@ def budgets(prize, board, state, control, expect, log):
 @njit(**INNER)
 def estimate(facts, prize, board, state, control, expect):
     """Won pairs of each negative to expect: between what may be won and what the last point wins."""
-    _, _, gauge = facts
+    gauge = facts[2]
     _, scores, _, tally, _ = board
     pair_start, pairs, _, _, _, _, _ = prize
     if control[ADDITIVE] == 1:

@@ -87,7 +87,7 @@ def _drop_spent(facts, lp, coins, control, goals, region, unit):
 @njit(**INNER)
 def _line_up(facts, state, coins, queue, least):
     """Line up the undecided units with enough budget left for `_worst`; their number."""
-    _, columns, gauge = facts
+    columns, gauge = facts[1], facts[2]
     scan, who = queue
     d = columns.shape[0]
     n = 0
@@ -128,7 +128,7 @@ def pack(facts, lp, store, state, coins, queue, control, goals, log, bound, regi
     thread has set control[HURRY]: what was paid by then holds.
     """
     vertex = lp[4]
-    units, _, gauge = facts
+    units, gauge = facts[0], facts[2]
     scan, who = queue
     found = store[0]
     d = vertex.shape[1]

@@ -23,6 +23,7 @@ from toprank.exact._cell_layout import (
     SLACK,
     WORK,
 )
+from toprank.exact._dependence_kernels import dependent, spanning
 
 
 @njit(**FAST)
@@ -165,7 +166,7 @@ def refactor(lp, n):
 @njit(**INNER)
 def append_row(facts, lp, control, literal):
     """Add the row of a literal to the simplex method; it may be violated."""
-    units, _, gauge = facts
+    units, gauge = facts[0], facts[2]
     rows, lines, ids, _, vertex = lp
     n = control[N_ROWS]
     d = units.shape[1]
@@ -200,21 +201,79 @@ def remove_row(lp, control, slot):
 
 @njit(**INNER)
 def certify(facts, lp, literal, found):
-    """Whether the basic literals with a price exclude `literal`, proved; the set goes to found[0].
+    """Whether the basic literals with a price exclude `literal`, proved; the set goes to found[0]."""
+    if facts[2][EXACT, literal >> 1] > 0.0:
+        return _certify_margin(facts, lp, literal, found)
+    # Multipliers that are not rounding errors: a matter of degree, so there are two tries.
+    return _certify_dependence(facts, lp, literal, found, 1e-9) or _certify_dependence(
+        facts, lp, literal, found, 1e-14
+    )
+
+
+@njit(**INNER)
+def _largest_price(vertex, d):
+    largest = 1.0
+    for k in range(d):
+        largest = max(largest, -vertex[d + 1, k])
+    return largest
+
+
+@njit(**INNER)
+def _certify_dependence(facts, lp, literal, found, least):
+    """Without a margin: the rows of the literals must be exactly dependent, with positive multipliers.
+
+    A loss may be taken for a strict one, since where the value is largest it is so for all units: from a
+    point with ties one can move a little and lose no pair that is won.
+    """
+    units, errors, ledger = facts[0], facts[3], facts[4]
+    _, _, ids, basis, vertex = lp
+    d = basis.size
+    floor = least * _largest_price(vertex, d)
+    members = np.empty(d + 1, dtype=np.int64)
+    signs = np.empty(d + 1)
+    sum_of_rows = np.zeros(d)
+    mass = 0.0
+    count = 0
+    for k in range(d + 1):
+        other = literal if k == d else ids[basis[k]]
+        t = 1.0 if k == d else -vertex[d + 1, k]
+        if k < d and (other < 0 or t <= floor):
+            continue
+        found[0, HEAD + count] = other
+        members[count] = other >> 1
+        signs[count] = 1.0 - 2.0 * (other & 1)
+        mass += t
+        for j in range(d):
+            sum_of_rows[j] += t * signs[count] * units[other >> 1, j]
+        count += 1
+    found[0, LENGTH] = count
+    if (
+        count == d + 1
+        and d == ledger[0].shape[1]
+        and spanning(units, errors, members, signs, vertex, facts[5])
+    ):
+        return True
+    for j in range(d):  # what is not nearly zero is not exactly zero
+        if abs(sum_of_rows[j]) > 1e-10 * mass:
+            return False
+    return dependent(units, errors, ledger, members, signs, count)
+
+
+@njit(**INNER)
+def _certify_margin(facts, lp, literal, found):
+    """With a margin: multipliers that prove it over the box, beyond rounding.
 
     With multipliers t_r >= 0: g = row + sum t_r row_r, and g @ w <= sum |g_j| over the box, while every row
     wants g @ w >= rhs + sum t_r rhs_r at the true margin. A contradiction beyond rounding is a proof.
     """
-    units, _, gauge = facts
+    units, gauge = facts[0], facts[2]
     _, _, ids, basis, vertex = lp
     d = basis.size
     unit = literal >> 1
     sign = 1.0 - 2.0 * (literal & 1)
     wanted = sign * gauge[EXACT, unit]
     mass = gauge[SIZE, unit] + gauge[EXACT, unit]
-    largest = 1.0
-    for k in range(d):
-        largest = max(largest, -vertex[d + 1, k])
+    floor = 1e-11 * _largest_price(vertex, d)
     gradient = np.empty(d)
     for j in range(d):
         gradient[j] = sign * units[unit, j]
@@ -222,7 +281,7 @@ def certify(facts, lp, literal, found):
     for k in range(d):
         other = ids[basis[k]]
         t = -vertex[d + 1, k]
-        if other < 0 or t <= 1e-11 * largest:
+        if other < 0 or t <= floor:
             continue
         v = other >> 1
         s = t if other & 1 == 0 else -t

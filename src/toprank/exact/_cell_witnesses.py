@@ -23,7 +23,7 @@ def score(columns, vertex, scores):
 @njit(**INNER)
 def witness(facts, lp, crew, stack, board, control, level):
     """Keep who wins at the current point."""
-    _, columns, gauge = facts
+    columns, gauge = facts[1], facts[2]
     masks, roster = crew
     flags, scores, _, _, _ = board
     score(columns, lp[4], scores)

@@ -23,6 +23,7 @@ INNER = {**PUBLIC, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 UNIT = 2.0**-53
 TINY = 1e-300
 """More than all that is lost when products fall below the smallest float."""
+_ALL = np.arange(1000)
 
 
 @njit(**INNER)
@@ -99,61 +100,73 @@ def _invert(work, error, count, columns, inverse):
 
 
 @njit(**INNER)
-def _shortfall(work, error, size, columns, inverse):
-    """Bound on the row sums of ``|I - A C|``: A the exact rows 1..size in the columns, C the inverse."""
+def _shortfall(work, error, largest, size, columns, inverse, space):
+    """Bound on the row sums of ``|I - A C|``: A the exact rows 1..size in the columns, C the inverse.
+
+    No entry of `work` is above `largest`. space[0] gets the column sums of ``|C|``.
+    """
     rounding = 4.0 * (size + 4) * UNIT
+    feel = 0.0
+    for j in range(size):
+        space[0, j] = 0.0
+    for k in range(size):
+        for j in range(size):
+            space[0, j] += abs(inverse[k, j])
+    for j in range(size):
+        feel += space[0, j]
     worst = 0.0
     for i in range(size):
-        total = 0.0
         for j in range(size):
-            value = 1.0 if i == j else 0.0
-            mass = value
-            feel = 0.0
-            for k in range(size):
-                product = work[i + 1, columns[k]] * inverse[k, j]
-                value -= product
-                mass += abs(product)
-                feel += abs(inverse[k, j])
-            total += abs(value) + rounding * mass + error[i + 1] * feel + TINY
+            space[1, j] = 0.0
+        space[1, i] = 1.0
+        for k in range(size):
+            entry = work[i + 1, columns[k]]
+            for j in range(size):
+                space[1, j] -= entry * inverse[k, j]
+        total = rounding * (1.0 + largest * feel) + error[i + 1] * feel
+        for j in range(size):
+            total += abs(space[1, j])
         worst = max(worst, total)
-    return worst
+    return (1.0 + rounding) * worst + TINY * (1.0 + feel)
 
 
 @njit(**INNER)
-def _positive(work, error, size, columns, inverse, weights, doubt):
+def _positive(work, error, largest, size, columns, inverse, space):
     """Multipliers of rows 1..size, row 0 having one, that cancel the columns: are all surely positive?
 
     With A, C and ``M = I - A C`` as above, approximate multipliers t and their residual r = row_0 + t A, the
-    exact ones are t - r C (I - M)^-1. `weights` gets t and `doubt` how far off each may be.
+    exact ones are t - r C (I - M)^-1. space[2] gets t and space[3] how far off each may be.
     """
     rounding = 4.0 * (size + 4) * UNIT
-    lacking = _shortfall(work, error, size, columns, inverse)
+    lacking = _shortfall(work, error, largest, size, columns, inverse, space)
     if not lacking < 0.5:
         return False
     for j in range(size):
-        value = 0.0
+        space[2, j] = 0.0
+        space[3, j] = 0.0
+    for k in range(size):
+        entry = work[0, columns[k]]
+        space[1, k] = entry
+        for j in range(size):
+            space[2, j] -= entry * inverse[k, j]
+    mass = largest
+    wrong = error[0]
+    for i in range(size):
+        t = space[2, i]
+        mass += abs(t) * largest
+        wrong += abs(t) * error[i + 1]
         for k in range(size):
-            value -= work[0, columns[k]] * inverse[k, j]
-        weights[j] = value
-        doubt[j] = 0.0
+            space[1, k] += t * work[i + 1, columns[k]]
     total = 0.0
     for k in range(size):
-        value = work[0, columns[k]]
-        mass = abs(value)
-        wrong = error[0]
-        for i in range(size):
-            product = weights[i] * work[i + 1, columns[k]]
-            value += product
-            mass += abs(product)
-            wrong += abs(weights[i]) * error[i + 1]
-        residual = (abs(value) + rounding * mass + wrong) * (1.0 + rounding) + TINY
+        residual = (abs(space[1, k]) + rounding * mass + wrong) * (1.0 + rounding) + TINY
         for j in range(size):
-            share = residual * abs(inverse[k, j])
-            doubt[j] += share
-            total += share
+            space[3, j] += residual * abs(inverse[k, j])
     for j in range(size):
-        doubt[j] = (doubt[j] + 2.0 * lacking * total) * (1.0 + 2.0 * rounding) + TINY
-        if not weights[j] > doubt[j]:
+        total += space[3, j]
+    for j in range(size):
+        space[3, j] = (space[3, j] + 2.0 * lacking * total) * (1.0 + 2.0 * rounding) + TINY
+        if not space[2, j] > space[3, j]:
             return False
     return True
 
@@ -267,8 +280,32 @@ def dependent(rows, errors, ledger, members, signs, count):
     inverse = np.empty((size, size))
     if not _invert(work, error, count, columns, inverse):
         return False
-    weights = np.empty(size)
-    doubt = np.empty(size)
-    if not _positive(work, error, size, columns, inverse, weights, doubt):
+    space = np.empty((4, count))
+    if not _positive(work, error, 1.0, size, columns, inverse, space):
         return False
-    return _cancels(work, error, size, weights, doubt) and rank_deficient(ledger, members, count)
+    if count > ledger[0].shape[1]:
+        return True
+    return _cancels(work, error, size, space[2], space[3]) and rank_deficient(ledger, members, count)
+
+
+@njit(**INNER)
+def spanning(rows, errors, members, signs, edges, scratch):
+    """The same for one member more than there are dimensions, given an approximate inverse of the first ones.
+
+    ``edges[j] @ (signs[i] * rows[members[i]])`` should be one for i = j and zero otherwise. With so many
+    rows of so many entries there is nothing to prove but the signs. No entry of a row may be above two in
+    size; `scratch` is a table with 2 d + 6 rows of d + 1 numbers.
+    """
+    d = rows.shape[1]
+    error = scratch[2 * d + 5]
+    for i in range(d + 1):
+        q = members[d] if i == 0 else members[i - 1]
+        sign = signs[d] if i == 0 else signs[i - 1]
+        error[i] = errors[q]
+        for j in range(d):
+            scratch[i, j] = sign * rows[q, j]
+    for i in range(d):
+        for j in range(d):
+            scratch[d + 1 + j, i] = edges[i, j]
+    inverse, space = scratch[d + 1 : 2 * d + 1], scratch[2 * d + 1 : 2 * d + 5]
+    return _positive(scratch, error, 2.0, d, _ALL, inverse, space)

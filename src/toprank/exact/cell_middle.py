@@ -57,19 +57,20 @@ def _solve(rows: Floats) -> tuple[Floats, float, Floats]:
     return np.clip(result.x[:-1], -1.0, 1.0), float(result.x[-1]), multipliers
 
 
-def clash(rows: Floats, multipliers: Floats, margin: float) -> Places | None:
-    """Rows that provably cannot all reach the margin in the box, largest multiplier first, or None.
+def clash(rows: Floats, multipliers: Floats, margins: Floats) -> Places | None:
+    """Rows that provably cannot all reach their margins in the box, largest multiplier first, or None.
 
     With multipliers t >= 0 and g = sum t_r row_r, no w in the box has g @ w above sum |g_j|; all rows
-    together want at least margin * sum t_r.
+    together want at least sum t_r margin_r.
 
-    >>> clash(np.array([[1.0], [-1.0]]), np.array([0.5, 0.5]), 1e-6).tolist()
+    >>> clash(np.array([[1.0], [-1.0]]), np.array([0.5, 0.5]), np.full(2, 1e-6)).tolist()
     [0, 1]
     """
     used = np.flatnonzero(multipliers > 1e-11 * multipliers.max(initial=0.0))
     t = multipliers[used]
     reach = np.abs(t @ rows[used]).sum()
-    mass = t @ np.abs(rows[used]).sum(axis=1) + margin * t.sum()
-    if reach + 4 * (len(used) + rows.shape[1] + 4) * ROUNDING * mass < margin * t.sum():
+    wanted = t @ margins[used]
+    mass = t @ np.abs(rows[used]).sum(axis=1) + wanted
+    if reach + 4 * (len(used) + rows.shape[1] + 4) * ROUNDING * mass < wanted:
         return used[np.argsort(-t, kind="stable")]
     return None

@@ -1,9 +1,11 @@
 """Go through a search over cells again, slowly and by other means: was every direction excluded?
 
 The log of `toprank.exact.cells` tells, node by node, which sets of pairs were found impossible, what
-followed, and where the search branched. Here every such set is shown impossible anew, by a linear program of
-HiGHS whose multipliers are checked in fractions; all that followed is recomputed in fractions; and the nodes
-must cover everything, since each branch leads to both sides of a pair. It shares no code with the search.
+followed, and where the search branched. Here every such set is shown impossible anew: its differences are
+exactly dependent, by elimination in whole numbers, or, with a margin, multipliers of a linear program of
+HiGHS show it in fractions. All that followed is recomputed in fractions; and the nodes must cover everything, since
+each branch leads to both sides of a pair. It shares no code with the search but the numbering of the pairs,
+which is checked.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from toprank.exact.cell_units import group
+from toprank.exact.elimination import null_vectors, same_direction, whole_difference
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["replay_cells"]
@@ -77,8 +81,8 @@ def replay_cells(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> 
     >>> replay_cells(arrays, search.log, search.bound - 1e-3)[0]
     'a node may be worth the target'
     """
-    judge = _Judge(arrays, Fraction(target))
     try:
+        judge = _Judge(arrays, Fraction(target))
         nodes = _read(judge, log)
     except (_LogError, IndexError) as error:
         return [f"the log is damaged: {error}"]
@@ -174,23 +178,32 @@ class _Judge:
     """The problem in fractions: values, packings, and which sets of units are impossible."""
 
     def __init__(self, arrays: PairArrays, target: Fraction) -> None:
-        D = arrays.differences
-        possible = np.abs(D).sum(axis=1) * (1 + 2 * (D.shape[1] + 2) * 2.0**-53) >= arrays.margin
-        self._rows, place = np.unique(D[possible], axis=0, return_inverse=True)
-        self._unit = np.full(len(D), -1)
-        self._unit[possible] = place.reshape(-1)
-        self._arrays, self.target, self.size = arrays, target, len(self._rows)
+        self._unit, first = group(arrays)
+        self._rows = arrays.differences[first]
+        self._arrays, self.target, self.size = arrays, target, len(first)
+        self._whole = [whole_difference(arrays, pair) for pair in first.tolist()]
         self._known: dict[frozenset[int], bool] = {}
         self._values: dict[bytes, Fraction] = {}
         self._pairs_of: list[list[int]] = [[] for _ in range(self.size)]
-        for pair in np.flatnonzero(possible).tolist():
+        for pair in np.flatnonzero(self._unit >= 0).tolist():
             self._pairs_of[self._unit[pair]].append(pair)
+        self._check_units()
         self._queries = np.unique(arrays.positive_query).tolist()
         self._weights = [Fraction(w) for w in arrays.weights.tolist()]
         self._worth = (
             None if arrays.pair_weight is None else [Fraction(w) for w in arrays.pair_weight.tolist()]
         )
         self._convex = {q: _convex_below(self._weights_of(q)) for q in self._queries}
+
+    def _check_units(self) -> None:
+        """Pairs of a unit differ by the same; those of none can never be won."""
+        for pair, unit in enumerate(self._unit.tolist()):
+            row = whole_difference(self._arrays, pair)
+            if unit >= 0 and not same_direction(row, self._whole[unit]):
+                raise _LogError("pairs of one unit that differ")
+            reach = Fraction(float(np.abs(self._arrays.differences[pair]).sum())) * (1 + Fraction(1, 2**40))
+            if unit < 0 and any(row) and reach >= Fraction(self._arrays.margin):
+                raise _LogError("a pair left out that may be won")
 
     def _weights_of(self, q: int) -> list[Fraction]:
         start = self._arrays.weight_start
@@ -303,8 +316,19 @@ class _Judge:
 
     def _impossible(self, literals: frozenset[int]) -> bool:
         if literals not in self._known:
-            self._known[literals] = self._excluded(sorted(literals))
+            decide = self._excluded if self._arrays.margin > 0 else self._dependent
+            self._known[literals] = decide(sorted(literals))
         return self._known[literals]
+
+    def _dependent(self, literals: list[int]) -> bool:
+        """Whether just one combination of the signed differences vanishes, and its terms have one sign.
+
+        Then no direction wins all of them; a lost pair may be taken for one that loses by something, since
+        moving a little turns all ties and costs no pair that is won.
+        """
+        rows = [[-v for v in self._whole[u >> 1]] if u & 1 else self._whole[u >> 1] for u in literals]
+        null = null_vectors(rows)
+        return len(null) == 1 and (min(null[0]) > 0 or max(null[0]) < 0)
 
     def _excluded(self, literals: list[int]) -> bool:
         """Multipliers t with sum |g_j| < sum t_r rhs_r, g = sum t_r row_r, beyond the rows' rounding."""

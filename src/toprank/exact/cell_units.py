@@ -1,7 +1,12 @@
 """A ranking problem as the cell search reads it: units with thresholds, and whole-number weights.
 
-Pairs with equal differences win and lose together and become one unit. Each unit's row is scaled by a power
-of two to a largest entry between one and two, which is exact, so that tolerances mean the same for all.
+Pairs with exactly equal differences win and lose together and become one unit. Each unit's row is scaled by a
+power of two to a largest entry between one and two, so that tolerances mean the same for all.
+
+Without a margin the simplex method works with an epsilon of its own, which decides nothing: what it finds
+infeasible counts only if the rows are exactly dependent. Regions too thin for it are tried again with a
+smaller one. And since only directions matter, coordinates are free: where columns are nearly collinear those
+are taken in which the units point in all directions.
 """
 
 from __future__ import annotations
@@ -15,10 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact.coordinates import pairs_in, plain_basis
+from toprank.exact.dependence import Ledger, ledger, two_difference
 from toprank.exact.frame import Scale
-from toprank.exact.pairs import PairArrays
+from toprank.exact.pairs import PairArrays, lengths
 
-__all__ = ["Units", "build_units", "convex_below"]
+__all__ = ["Units", "build_units", "convex_below", "group"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -26,6 +33,10 @@ UNIT = 2.0**-53
 VALUE_BITS = 61
 SLACK = 1e-3
 """The simplex method works with rows this much looser than the margin, in units of it; see `build_units`."""
+EPSILONS = tuple(2.0**-e for e in (24, 31, 38, 24, 38))
+"""Without a margin, what the simplex method works with: on the first try of a node, on the second, ..."""
+SKEWED = 30.0
+"""Ratio of longest to shortest axis of the units from which other coordinates are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +45,14 @@ class Units:
 
     Parameters
     ----------
-    facts : tuple of arrays
-        Rows of the units, the same transposed, and their thresholds.
+    rows : (P, r) array
+        Of each unit, in the coordinates of the search.
+    gauges : tuple of arrays
+        Thresholds of the units: one for each try that a node may take.
+    exact : tuple
+        How far each row may be off, and the features themselves: see `toprank.exact.dependence`.
+    basis : (d, r) array
+        Coefficients of the features are `basis` times the point of the search.
     prize : tuple of arrays
         The objective: pairs of each unit, queries, whole-number weights, order of the negatives.
     scale : Scale
@@ -46,19 +63,19 @@ class Units:
         Value with every unit lost, and with every unit won.
     n_positives : int
         Number of positives of all queries; zero for preferences.
-    rows : (P, d) array
-        The units' differences as they came.
     margin : float
     """
 
-    facts: tuple[Floats, Floats, Floats]
+    rows: Floats
+    gauges: tuple[Floats, ...]
+    exact: tuple[Floats, Ledger]
+    basis: Floats
     prize: tuple[Any, ...]
     scale: Scale
     total: int
     floor: int
     ceiling: int
     n_positives: int
-    rows: Floats
     margin: float
 
     @property
@@ -71,37 +88,88 @@ class Units:
         """Number of units."""
         return len(self.rows)
 
+    def facts(self, tries: int = 0) -> tuple[Any, ...]:
+        """What the kernels read of the units, on a try."""
+        gauge = self.gauges[min(tries, len(self.gauges) - 1)]
+        d = self.rows.shape[1]
+        scratch = np.empty((2 * d + 6, d + 1))
+        return (self.rows, np.ascontiguousarray(self.rows.T), gauge, *self.exact, scratch)
+
+    def slack(self, tries: int = 0) -> float:
+        """Smallest threshold that the simplex method sees on a try."""
+        return float(self.gauges[min(tries, len(self.gauges) - 1)][0].min(initial=math.inf))
+
 
 def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
-    """Group the pairs, scale their rows, round the weights.
+    """Group the pairs, choose coordinates, scale their rows, round the weights.
 
-    The simplex method sees thresholds that are looser than the margin by about 1e-3 of it, by a different
+    With a margin the simplex method sees thresholds that are looser than it by about 1e-3, by a different
     amount for every row, so that no two rows meet in a tie; a claim must hold at the margin itself to count.
     """
-    D = arrays.differences
-    possible = arrays.winnable()
-    live, dead = np.flatnonzero(possible), np.flatnonzero(~possible)
-    rows, unit = np.unique(D[live], axis=0, return_inverse=True)
-    unit = unit.reshape(-1)
-    listed = np.concatenate((live[np.argsort(unit, kind="stable")], dead))
-    start = np.concatenate(([0], np.cumsum(np.bincount(unit, minlength=len(rows)))))
+    unit, first = group(arrays)
+    listed = np.argsort(np.where(unit < 0, len(first), unit), kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(unit[unit >= 0], minlength=len(first)))))
+    rows, errors, basis = _coordinates(arrays, first)
     factor = np.exp2(1.0 - np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1])
     scaled = rows * factor[:, None]
-    facts = (scaled, np.ascontiguousarray(scaled.T), _thresholds(scaled, arrays.margin * factor))
+    book = ledger(arrays.rows, arrays.upper[first], arrays.lower[first])
+    shared = (scaled, _gauges(scaled, arrays.margin * factor), (errors * factor, book), basis)
     if arrays.pair_weight is not None:
-        return _preference_units(arrays, facts, rows, listed, start)
-    return _list_units(arrays, facts, rows, listed, start, direction)
+        return _preference_units(arrays, shared, listed, start)
+    return _list_units(arrays, shared, listed, start, direction)
 
 
-def _thresholds(scaled: Floats, margin: Floats) -> Floats:
-    """Of each unit: looser lower and upper threshold, the margin, the row's size, what counts as held."""
-    rng = np.random.default_rng(0)
-    low = margin * (1 - SLACK - SLACK / 2 * rng.random(len(margin)))
-    high = margin * (1 + SLACK + SLACK / 2 * rng.random(len(margin)))
-    return np.array([low, high, margin, np.abs(scaled).sum(axis=1), low - 0.1 * SLACK * margin])
+def group(arrays: PairArrays) -> tuple[Whole, Whole]:
+    """Unit of each pair, -1 for pairs that can never be won, and one pair of each unit.
+
+    >>> from toprank.exact import RankingProblem
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [2.0], [2.0]], [0, 1, 1, 0])
+    >>> [found.tolist() for found in group(problem.arrays())]
+    [[1, 0, 1, -1], [1, 0]]
+    """
+    live = np.flatnonzero(arrays.winnable())
+    upper, lower = arrays.rows[arrays.upper[live]], arrays.rows[arrays.lower[live]]
+    # What rounding takes from a difference is a float too: both together are the exact one.
+    difference, rest = two_difference(upper, lower)
+    keys = arrays.differences[live]
+    if rest.any():
+        keys = np.hstack((keys, np.ldexp(rest, -lengths(difference)[:, None])))
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    unit = np.full(len(arrays.differences), -1, dtype=np.int64)
+    unit[live] = place.reshape(-1)
+    return unit, live[first]
 
 
-def _preference_units(arrays: PairArrays, facts: Any, rows: Floats, listed: Whole, start: Whole) -> Units:
+def _coordinates(arrays: PairArrays, first: Whole) -> tuple[Floats, Floats, Floats]:
+    """Rows of the units, how far their entries may be off, and the basis they are expressed in."""
+    D = arrays.differences[first]
+    d = D.shape[1]
+    plain = D, UNIT * np.abs(D).max(axis=1, initial=0.0), np.eye(d)
+    if arrays.margin > 0 or d < 2 or not len(D):
+        return plain
+    spread = np.linalg.svd(D / np.linalg.norm(D, axis=1, keepdims=True), compute_uv=False)
+    seen = spread[spread > 4 * d * UNIT * spread[0]]
+    if seen[0] <= SKEWED * seen[-1]:
+        return plain
+    upper, lower = arrays.upper[first], arrays.lower[first]
+    basis = plain_basis(arrays.rows, upper, lower)
+    rows, errors = pairs_in(arrays.rows, upper, lower, basis)
+    felt = (np.abs(rows) > errors[:, None]).any(axis=0)  # no unit feels the others
+    return np.ascontiguousarray(rows[:, felt]), errors, basis[:, felt]
+
+
+def _gauges(scaled: Floats, margin: Floats) -> tuple[Floats, ...]:
+    """Of each unit: lower and upper threshold, the margin, the row's size, what counts as held."""
+    one, other = np.random.default_rng(0).random((2, len(scaled)))
+    size = np.abs(scaled).sum(axis=1)
+    if (margin > 0).any():
+        low, high = margin * (1 - SLACK - SLACK / 2 * one), margin * (1 + SLACK + SLACK / 2 * other)
+        return (np.array([low, high, margin, size, low - 0.1 * SLACK * margin]),)
+    low, high = 1 + one, -1 - other
+    return tuple(np.array([eps * low, eps * high, margin, size, 0.9 * eps * low]) for eps in EPSILONS)
+
+
+def _preference_units(arrays: PairArrays, shared: Any, listed: Whole, start: Whole) -> Units:
     assert arrays.pair_weight is not None
     scale = _scale(math.fsum(arrays.pair_weight.tolist()))
     worths = [
@@ -118,11 +186,11 @@ def _preference_units(arrays: PairArrays, facts: Any, rows: Floats, listed: Whol
         np.array(worths, dtype=np.int64),
         nothing[0],
     )
-    return Units(facts, prize, scale, 0, 0, sum(worths), 0, rows, arrays.margin)
+    return Units(*shared, prize, scale, 0, 0, sum(worths), 0, arrays.margin)
 
 
 def _list_units(
-    arrays: PairArrays, facts: Any, rows: Floats, listed: Whole, start: Whole, direction: Floats | None
+    arrays: PairArrays, shared: Any, listed: Whole, start: Whole, direction: Floats | None
 ) -> Units:
     n_positives, n_negatives = len(arrays.positive_query), len(arrays.negative_query)
     used, first = np.unique(arrays.positive_query, return_inverse=True)
@@ -137,18 +205,17 @@ def _list_units(
     queries = np.vstack((counts, bases, begins[:-1])).astype(np.int64)
     pairs = np.array([arrays.positive[listed], arrays.negative[listed]], dtype=np.int64)
     order = _expected_order(arrays, direction)
-    prize = (start, pairs, query_of, queries, weights, np.zeros(len(rows), dtype=np.int64), order)
+    prize = (start, pairs, query_of, queries, weights, np.zeros(len(start) - 1, dtype=np.int64), order)
     lost = counts[1][first]
     dead = np.bincount(pairs[0, start[-1] :], minlength=n_positives)
     return Units(
-        facts,
+        *shared,
         prize,
         scale,
         int(weights[0].sum()),
         _value(weights[0], first, begins, lost),
         _value(weights[0], first, begins, dead),
         n_positives,
-        rows,
         arrays.margin,
     )
 
@@ -167,7 +234,8 @@ def _expected_order(arrays: PairArrays, direction: Floats | None) -> Whole:
     n = len(arrays.negative_query)
     if direction is None:
         return np.arange(n)
-    won = arrays.differences @ direction >= arrays.margin
+    leads = arrays.differences @ direction
+    won = (leads > 0) & (leads >= arrays.margin)
     return np.argsort(np.bincount(arrays.negative[won], minlength=n), kind="stable").astype(np.int64)
 
 

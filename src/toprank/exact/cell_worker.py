@@ -24,6 +24,7 @@ SHORTLIST = 12
 MASK_BYTES = 16_000_000
 SLICE_SECONDS = 0.02
 IDS_PER_WORKER = 2**40
+SMALLEST_TOLERANCE = 1e-14
 NO_LITERALS = np.empty(0, dtype=np.int64)
 
 
@@ -98,8 +99,7 @@ class CellWorker:
         self._queue = np.zeros((d + 3, P)), np.zeros(P, dtype=np.int64)
         self._chosen = np.zeros(SHORTLIST, dtype=np.int64)
         self._candidate = np.zeros(d)
-        exact = units.facts[2][layout.EXACT].min()
-        self._goals = np.array([1e-5 * exact, 1e-4 * exact])
+        self._facts, self._goals = units.facts(), np.zeros(2)
         self._log = np.zeros(max(2**20, 8 * P * (d + 4)) if keep_log else 0, dtype=np.int64)
         self._notes: list[bytes] = []
         self._control = self._fresh_control(rank)
@@ -174,7 +174,8 @@ class CellWorker:
         stack, bounds, _, _ = self._tree
         rows = self._lp[2][2 * self._candidate.size : stack[level, layout.END_ROWS]]
         literal = 2 * stack[level, layout.BRANCHED] + side
-        return Node(int(bounds[level]), int(stack[level, layout.FIRST_ID]) + side, np.append(rows, literal))
+        number = int(stack[level, layout.FIRST_ID]) + side
+        return Node(int(bounds[level]), number, np.append(rows, literal), self._tries)
 
     def waiting(self) -> tuple[Node, NDArray[np.int8]]:
         """The node that needs help, and the states of its units."""
@@ -183,7 +184,13 @@ class CellWorker:
         if level == 0 and self._root is not None:
             return replace(self._root, bound=int(bounds[0])), states[0].copy()
         rows = self._lp[2][2 * self._candidate.size : self._control[layout.N_ROWS]].copy()
-        return Node(int(bounds[level]), int(stack[level, layout.NUMBER]), rows), states[level].copy()
+        node = Node(int(bounds[level]), int(stack[level, layout.NUMBER]), rows, self._tries)
+        return node, states[level].copy()
+
+    @property
+    def _tries(self) -> int:
+        """A part of a region that took several tries is no wider."""
+        return 0 if self._root is None else self._root.tries
 
     # -- working --------------------------------------------------------------------------------------------
 
@@ -194,6 +201,9 @@ class CellWorker:
         stack[0, layout.PHASE], stack[0, layout.NUMBER] = layout.FRESH, node.number
         bounds[0] = node.bound
         self._control[layout.LEVEL], self._control[layout.LOADING] = 0, 1
+        self._facts = self._units.facts(node.tries)
+        slack = self._units.slack(node.tries)
+        self._goals[:] = max(1e-5 * slack, SMALLEST_TOLERANCE), max(1e-4 * slack, 10 * SMALLEST_TOLERANCE)
 
     def run(self, target: int, seconds: float) -> int:
         """Search on for a short while; why the walk returned."""
@@ -203,7 +213,7 @@ class CellWorker:
         control[layout.LIMIT] = work + int(self._pace * min(seconds, SLICE_SECONDS)) + 1
         begin = time.perf_counter()
         reason = self._explore(
-            self._units.facts,
+            self._facts,
             self._units.prize,
             self._lp,
             self._home,

@@ -26,12 +26,15 @@ from toprank.exact.pairs import PairArrays
 __all__ = ["CellSearch"]
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 SUBTREE_SECONDS = 0.25
 """A worker gives the rest of its subtree back after this long, so that the best node is always next."""
 MOST_OPEN = 20_000
 """With so many open nodes waiting, workers finish their subtrees instead."""
 MOST_TRIES = 4
 """A node on which the simplex method fails more often stays open for good."""
+MANY_FAILURES, LARGE_SHARE = 60, 0.02
+"""So many failures, and so large a share of the nodes, end a search without a margin."""
 
 
 class CellSearch(BranchAndBound[Node, CellWorker]):
@@ -40,7 +43,8 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     Parameters
     ----------
     arrays : PairArrays
-        The problem: pair p is won at w, ``|w_j| <= 1``, when ``differences[p] @ w >= margin``.
+        The problem: pair p is won at w when ``differences[p] @ w > 0`` or, with a margin and ``|w_j| <= 1``,
+        when it is at least that.
     target : float
         Smallest value that counts as an improvement; everything worth less is excluded.
     direction : (d,) array, optional
@@ -52,6 +56,12 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         Number of threads.
     keep_log : bool
         Whether to write down every deduction, for `toprank.exact.cell_replay`.
+
+    Notes
+    -----
+    Without a margin every exclusion is exact. Features that were rounded after some linear formula, such as
+    standardised whole numbers, have directions in which pairs that would tie are told apart by rounding
+    errors only; floats cannot decide there. What is undecided stays open: see `unresolved`.
 
     Examples
     --------
@@ -90,6 +100,7 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     ) -> None:
         super().__init__(arrays, units.scale, step=step, n_jobs=n_jobs, log={} if keep_log else None)
         self._units = units
+        self._failures = 0
         self._target = units.floor + units.scale.up(self._step)
 
     # -- stopping and going on ----------------------------------------------------------------
@@ -158,24 +169,32 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         roomy = len(self._heap) < MOST_OPEN
         overdue = worker.seconds > SUBTREE_SECONDS and roomy
         wanted = self._hungry > 0 and worker.seconds > 0.01
-        if result in (layout.DONE, layout.DEEP) or overdue or wanted:
+        if result in (layout.DONE, layout.DEEP) or overdue or wanted or self._hopeless():
             self._take(worker)
+        if self._hopeless():
+            self._stuck += [node for _, _, node in self._heap]
+            self._heap = []
+
+    def _hopeless(self) -> bool:
+        """Whether too much is too thin to decide; then what is left is not searched."""
+        many = max(MANY_FAILURES, LARGE_SHARE * self.nodes)
+        return self._units.margin == 0 and self._failures > many
 
     def _fail(self, node: Node) -> None:
         """The simplex method failed on a node: again from scratch, rows in reverse, until it is given up."""
+        self._failures += 1
         if node.tries < MOST_TRIES:
             self._push(Node(node.bound, node.number, node.literals[::-1].copy(), node.tries + 1))
         else:
             self._stuck.append(node)
 
     def _help(self, worker: CellWorker) -> None:
-        """All open units of a node hold at one point, nearly: a new answer, or a reason to branch."""
+        """All units of a node but the lost hold at one point, nearly: a new answer, or a reason to branch."""
         node, states = worker.waiting()
         held = np.flatnonzero(states != layout.LOST)
-        rows = self._units.rows[held]
-        w, multipliers = middle(rows)
+        w, multipliers = middle(self._units.rows[held])
         self._consider(w)
-        found = clash(rows, multipliers, self._units.margin)
+        found = self.clashing(held, multipliers)
         if node.bound < self._target:
             worker.dismiss()
         elif found is None:
@@ -188,19 +207,31 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
             else:
                 worker.close(held[found])
 
+    def clashing(self, units: Places, multipliers: Floats) -> Places | None:
+        """Which of the units provably cannot all win, the largest multiplier first, or None."""
+        if self._units.margin > 0:
+            return clash(self._units.rows[units], multipliers, self._units.gauges[0][layout.EXACT][units])
+        from toprank.exact._dependence_kernels import dependent
+
+        used = np.flatnonzero(multipliers > 1e-9 * multipliers.max(initial=0.0))
+        chosen = used[np.argsort(-multipliers[used], kind="stable")]
+        shown = dependent(self._units.rows, *self._units.exact, units[chosen], np.ones(len(used)), len(used))
+        return chosen if shown else None
+
     def _improve(self, point: Floats) -> None:
         """A candidate from the simplex method lies on the edge of its cell: consider it and the middle."""
         self._consider(point)
         scores = self._units.rows @ point
-        held = self._units.rows[scores >= self._units.margin * (1 - 0.01)]
+        held = self._units.rows[scores >= 0.99 * self._units.gauges[-1][layout.LOW]]
         if len(held):
             self._consider(middle(held)[0])
 
     def _consider(self, point: Floats) -> None:
         """Note a candidate; go on from its value if that is better."""
-        size = np.abs(point).max(initial=0.0)
+        coef = self._units.basis @ point
+        size = np.abs(coef).max(initial=0.0)
         if size == 0.0:
             return
-        value = self._note(point / size)
+        value = self._note(coef / size)
         if self._units.scale.up(value) >= self._target:
             self._raise_target(value + Fraction(self._step))

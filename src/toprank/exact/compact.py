@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from toprank.control import Run
 from toprank.exact.constraints import Constraints, TopGroup
 from toprank.exact.problem import RankingProblem
-from toprank.exact.program import MixedIntegerProgram, ProgramBuilder
+from toprank.exact.program import MixedIntegerProgram, ProgramBuilder, with_margin
 
 __all__ = ["Strengthening", "compact_program"]
 
@@ -79,7 +79,7 @@ def compact_program(
     On a score card the variables are the points themselves and a pair is won from ``D.points >= margin`` on,
     a little sooner than `problem.evaluate` says when the largest point is above 1: the bound stays a bound.
     """
-    demands = constraints or Constraints()
+    problem, demands = with_margin(problem), constraints or Constraints()
     options = strengthening or Strengthening()
     demands.check(problem.X.shape[0], problem.n_features)
     arrays = problem.arrays()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ledger", "ledger"]
+__all__ = ["Ledger", "ledger", "two_difference"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -114,3 +114,14 @@ def _powers(count: int, size: int) -> Places:
         powers[:, exponent] = value
         value = 2 * value % primes
     return powers
+
+
+def two_difference(upper: Floats, lower: Floats) -> tuple[Floats, Floats]:
+    """The rounded difference and what rounding took from it: their exact sum is the exact difference.
+
+    >>> two_difference(np.array([1e16]), np.array([1.0]))
+    (array([1.e+16]), array([-1.]))
+    """
+    difference = upper - lower
+    part = difference - upper
+    return difference, (upper - (difference - part)) - (lower + part)

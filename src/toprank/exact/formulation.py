@@ -1,8 +1,10 @@
 """The mixed-integer programs of Rudin & Wang (2018), as printed.
 
 Their scaling is implicit: with w in [-1, 1] the constraint z <= w.(x_i - x_k) + 1 - eps also forbids score
-differences below -1 + eps. Here the differences are divided by `scaling`, the largest l1 norm among them plus
-the margin, so that no w in the box is cut off, and eps is the margin divided by the same number.
+differences below -1 + eps. Here each difference is first brought to a largest entry between 1/2 and 1 by its
+own power of two, since the margin is relative to a pair's length; then all are divided by `scaling`, the
+largest l1 norm among them plus the margin, so that no w in the box is cut off, and eps is the margin divided
+by the same number.
 
 Ranks l count from 1 at the bottom; a_l is the weight of rank l, S_r the ranks l >= 2 with a_l > a_(l-1).
 """
@@ -18,8 +20,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from toprank.control import Run
+from toprank.exact.pairs import lengths
 from toprank.exact.problem import RankingProblem
-from toprank.exact.program import MixedIntegerProgram, ProgramBuilder
+from toprank.exact.program import MixedIntegerProgram, ProgramBuilder, with_margin
 
 __all__ = ["auc_program", "preference_program", "resolved_rank_program", "subrank_program"]
 
@@ -35,6 +38,7 @@ def resolved_rank_program(problem: RankingProblem, *, run: Run | None = None) ->
     difference strictly between is infeasible here, while the search merely counts that pair as lost; with a
     small margin the optima agree. Variables: 2d + n^2 + n_+ |S_r| + n.
     """
+    problem = with_margin(problem)
     rows, labels, weights = _one_list(problem)
     n, positives = len(rows), np.flatnonzero(labels)
     upper, lower = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
@@ -56,7 +60,7 @@ def resolved_rank_program(problem: RankingProblem, *, run: Run | None = None) ->
 
     def encode(w: Floats) -> Floats:
         scores = rows @ w
-        won = rows[upper] @ w - rows[lower] @ w >= problem.margin
+        won = differences @ w >= epsilon
         # Lowest rank first: by score; in a tie positives below negatives, then by index.
         resolved = np.empty(n)
         resolved[np.lexsort((np.arange(n), labels == 0, scores))] = np.arange(n)
@@ -83,6 +87,7 @@ def subrank_program(
     within them and cannot part such rows. `slack` of the program bounds what is lost. Variables:
     2d + n_+ n + n_+ |S_r|.
     """
+    problem = with_margin(problem)
     rows, labels, weights = _one_list(problem)
     n, positives = len(rows), np.flatnonzero(labels)
     upper, lower = np.repeat(positives, n), np.tile(np.arange(n), len(positives))
@@ -97,7 +102,7 @@ def subrank_program(
         _strengthen(builder, rows, positives, weights, ranks, gains, priced=problem.penalty > 0)
 
     def encode(w: Floats) -> Floats:
-        won = (rows[upper] @ w - rows[lower] @ w >= problem.margin).reshape(len(positives), n)
+        won = (differences @ w >= epsilon).reshape(len(positives), n)
         reached = won.sum(axis=1)[:, None] >= ranks[None, :] - 1
         return np.concatenate((w, w != 0, won.ravel(), reached.ravel())).astype(np.float64)
 
@@ -162,6 +167,7 @@ def _pair_program(
     run: Run | None,
 ) -> MixedIntegerProgram:
     """One variable z for each pair, worth something when won."""
+    problem = with_margin(problem)
     differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
     builder = ProgramBuilder(name, run)
     _coefficients(builder, problem)
@@ -170,7 +176,7 @@ def _pair_program(
     _support_rows(builder, problem.n_features, "(25)", "(26)")
 
     def encode(w: Floats) -> Floats:
-        won = rows[upper] @ w - rows[lower] @ w >= problem.margin
+        won = differences @ w >= epsilon
         return np.concatenate((w, w != 0, won)).astype(np.float64)
 
     return builder.build(encode, offset=offset, scaling=scaling, epsilon=epsilon)
@@ -194,6 +200,7 @@ def _dense(problem: RankingProblem) -> Floats:
 def _scaled(rows: Floats, upper: Rows, lower: Rows, margin: float) -> tuple[Floats, float, float]:
     """Differences divided so that none exceeds 1 - eps for any w in the box, the divisor, and eps."""
     differences = rows[upper] - rows[lower]
+    differences = np.ldexp(differences, -lengths(differences)[:, None])
     scaling = float(np.abs(differences).sum(axis=1).max(initial=0.0)) + margin
     return differences / scaling, scaling, margin / scaling
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -18,7 +17,6 @@ __all__ = [
     "MethodName",
     "attainable_bound",
     "choose",
-    "claimed_margin",
     "companion",
     "make_method",
     "resume_method",
@@ -34,8 +32,6 @@ SWEEP_UP_TO = 3
 """Features up to which the sweep is always the better method."""
 SWEEP_SMOOTH_UP_TO = 9
 """Features up to which it is where each of them takes more than a few values."""
-CELLS_MARGIN = 1e-6
-"""What the search over cells needs, and then claims, where no margin is asked for."""
 FEW_VALUES, MOST_LOOKED_AT = 9, 2000
 HARD_FROM, HARD_PAIRS = 7, (1000, 50_000)
 """Features from which, and pairs between which, neither method is sure to get through: both take turns."""
@@ -126,12 +122,6 @@ def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
     return "cells" if choose(method, arrays) == "sweep" else "sweep"
 
 
-def claimed_margin(method: MethodName, arrays: PairArrays) -> float:
-    """The margin that the bound of a search of these pairs is about, where that is not their own."""
-    cells = "cells" in (choose(method, arrays), companion(method, arrays))
-    return CELLS_MARGIN if cells and arrays.margin == 0 else 0.0
-
-
 def _hard(arrays: PairArrays) -> bool:
     pairs, d = arrays.differences.shape
     return HARD_FROM <= d <= SWEEP_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
@@ -153,17 +143,12 @@ def _smooth(differences: Floats) -> bool:
 
 def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
     """A fresh search by name."""
-    return _class(name)(_with_margin(name, arrays), **options)
-
-
-def _with_margin(name: str, arrays: PairArrays) -> PairArrays:
-    """The cells need a margin."""
-    return replace(arrays, margin=arrays.margin or CELLS_MARGIN) if name == "cells" else arrays
+    return _class(name)(arrays, **options)
 
 
 def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
     """The search that a checkpoint was taken from."""
-    return _class(name).resume(_with_margin(name, arrays), saved, n_jobs=n_jobs)
+    return _class(name).resume(arrays, saved, n_jobs=n_jobs)
 
 
 def _class(name: str) -> Any:

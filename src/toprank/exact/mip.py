@@ -19,7 +19,7 @@ from toprank.exact.constraints import Constraints, InfeasibleError
 from toprank.exact.formulation import preference_program, resolved_rank_program, subrank_program
 from toprank.exact.incumbents import local_search
 from toprank.exact.problem import RankingProblem
-from toprank.exact.program import BuildStopped, MixedIntegerProgram
+from toprank.exact.program import BuildStopped, MixedIntegerProgram, with_margin
 from toprank.exact.ties import break_ties
 
 __all__ = ["Formulation", "build_program", "solve_program"]
@@ -63,6 +63,7 @@ def build_program(
             f"unknown formulation {formulation!r}; choose one of {', '.join(get_args(Formulation))}."
         )
     _check_size(problem, formulation)
+    problem = with_margin(problem)
     _check_margin(problem)
     if formulation == "mip":
         return compact_program(problem, constraints, strengthening=strengthening, run=run)
@@ -89,8 +90,10 @@ def solve_program(
     """Solve a ranking problem as a mixed-integer program; the value is recomputed from the coefficients.
 
     A solver works within tolerances, so what it claims and what its coefficients reach can differ; then the
-    certificate says so, and is not called optimal. The bound is the solver's. Ties between different rows
-    are broken at the end where that costs nothing (`break_ties`).
+    certificate says so, and is not called optimal. The bound is the solver's. Where the problem has no margin
+    the program has one of its own, 1e-6 of each pair's length, and the certificate states it: value and bound
+    are about scores that win pairs by as much. Ties between different rows are broken at the end where that
+    costs nothing (`break_ties`).
 
     Parameters
     ----------
@@ -114,6 +117,7 @@ def solve_program(
     'auc 1: proved optimal'
     """
     solver, demands = backends.get(backend), constraints or Constraints()
+    problem = with_margin(problem)
     program, begin, raw = None, None, RawSolution(None, -math.inf, math.inf, Status.TIME_LIMIT)
     try:
         program = build_program(problem, formulation, demands, strengthen=strengthen, run=run)
@@ -151,8 +155,8 @@ def _check_margin(problem: RankingProblem) -> None:
     reach = float(np.abs(problem.arrays().differences).sum(axis=1).max(initial=0.0))
     if 0 < reach < problem.margin:
         raise ValueError(
-            f"margin={problem.margin:g} is too large: scores of the scaled features differ by {reach:.3g} at"
-            " most, so no pair could be won; use a smaller margin."
+            f"margin={problem.margin:g} is too large: scores of pairs differ by {reach:.3g} of their length"
+            " at most, so none could be won; use a smaller margin."
         )
 
 

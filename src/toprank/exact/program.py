@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,24 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from toprank.control import Run
+from toprank.exact.problem import RankingProblem
 
-__all__ = ["BuildStopped", "MixedIntegerProgram", "ProgramBuilder"]
+__all__ = ["OWN_MARGIN", "BuildStopped", "MixedIntegerProgram", "ProgramBuilder", "with_margin"]
 
 Floats = NDArray[np.float64]
+OWN_MARGIN = 1e-6
+"""Share of a pair's length by which it must be won where no margin is asked for: solvers know no strict
+inequality, and decide nothing below their tolerances."""
+
+
+def with_margin(problem: RankingProblem) -> RankingProblem:
+    """The problem a mixed-integer program can be made of: the same, or with a margin where it has none.
+
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0]], [0, 1])
+    >>> problem.margin, with_margin(problem).margin
+    (0.0, 1e-06)
+    """
+    return problem if problem.margin > 0 else replace(problem, margin=OWN_MARGIN)
 
 
 class BuildStopped(Exception):
@@ -43,7 +57,7 @@ class MixedIntegerProgram:
         Differences of the scaled features were divided by this, so that the constraint
         "z <= difference + 1 - eps" forbids nothing but what it is meant to.
     epsilon : float
-        The problem's margin after that division.
+        The margin after that division.
     encode : callable
         A full solution vector from coefficients of the scaled features: a start for the solver.
     slack : float

@@ -27,7 +27,6 @@ from toprank.exact.methods import (
     MethodName,
     attainable_bound,
     choose,
-    claimed_margin,
     companion,
     make_method,
     resume_method,
@@ -138,10 +137,8 @@ class _Search:
         self.resumed: Checkpoint | None = None
         self.last_saved = run.seconds
         self.proofs: list[dict[str, Any]] = []
-        self.claimed = 0.0
-        """A margin that the bound is about, if the problem has none."""
         self.settled = False
-        """Whether that is so because some regions were too thin to decide."""
+        """Whether the problem has a margin because some regions were too thin to decide."""
         self.notes: list[str] = []
 
     # -- the incumbent and the bound ----------------------------------------------------------
@@ -230,7 +227,7 @@ class _Search:
             reached = replace(self.problem, margin=0.0).evaluate(self.coef)
             proved, self.bound = proved and reached <= self.bound, max(self.bound, reached)
         return Certificate.of(
-            replace(self.problem, margin=max(self.problem.margin, self.claimed)),
+            self.problem,
             self.coef,
             bound=self.bound,
             status=Status.OPTIMAL if proved else self.run.stopped_by or Status.FINISHED,
@@ -424,7 +421,6 @@ class _Search:
             return method
 
         self.used = choose(self.method, arrays)
-        self.claimed = max(self.claimed, claimed_margin(self.method, arrays))
         first, other = make(self.used, self.target + price), companion(self.method, arrays)
         return first if other is None else Tandem(first, partial(make, other))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,11 @@ class _Highs:
     name = "highs"
 
     def missing(self) -> str | None:
-        """None: HiGHS is always there."""
+        """Why HiGHS cannot be loaded: another package's copy of it may be in its place."""
+        try:
+            import highspy  # noqa: F401
+        except ImportError as error:
+            return _explain(error)
         return None
 
     def solve(
@@ -54,6 +59,17 @@ class _Highs:
             highspy.Highs.resetGlobalScheduler(True)
             solver.run()
         return _result(solver, program, run, watch)
+
+
+def _explain(error: ImportError) -> str:
+    """What to do when highspy does not load."""
+    if "ortools" in sys.modules:
+        return (
+            "OR-tools was imported first in this process, and the HiGHS library that it brings along stands"
+            " where highspy needs its own (the other way round, importing OR-tools fails). Use one process"
+            " for each, or solver='search', which needs no HiGHS."
+        )
+    return f"highspy does not load ({error}); reinstall it with: pip install --force-reinstall highspy"
 
 
 def _options(program: MixedIntegerProgram, run: Run, threads: int) -> dict[str, Any]:
