@@ -11,8 +11,9 @@ prices of the last climb.
 
 The other bundles: `facts` = units, columns, gauge, errors, ledger, scratch (the units' rows, the same by
 columns, their thresholds, how far the entries of each row may be off, the exact features, room to compute
-in); `prize` = the objective; `tree` = the stack of nodes; `crew` = witnesses; `board` = one node's notes; `store`
-= infeasible sets (found[0] is the latest one, found[1] one to branch on), known ones, known ones by size.
+in); `prize` = the objective; `tree` = the stack of nodes; `crew` = witnesses; `board` = one node's notes;
+`store` = infeasible sets (found[0] is the latest one, found[1] one to branch on), known ones, known ones by
+size.
 
 Nothing here trusts the simplex method: a set of literals is called infeasible only if its rows are exactly
 dependent or, with a margin, if multipliers prove it by arithmetic with an error bound (`certify`).

@@ -3,9 +3,9 @@
 The log of `toprank.exact.cells` tells, node by node, which sets of pairs were found impossible, what
 followed, and where the search branched. Here every such set is shown impossible anew: its differences are
 exactly dependent, by elimination in whole numbers, or, with a margin, multipliers of a linear program of
-HiGHS show it in fractions. All that followed is recomputed in fractions; and the nodes must cover everything, since
-each branch leads to both sides of a pair. It shares no code with the search but the numbering of the pairs,
-which is checked.
+HiGHS show it in fractions. All that followed is recomputed in fractions; and the nodes must cover everything,
+since each branch leads to both sides of a pair. It shares no code with the search but the numbering of the
+pairs, which is checked.
 """
 
 from __future__ import annotations
