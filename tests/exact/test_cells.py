@@ -369,7 +369,7 @@ def test_an_infeasible_set_needs_a_proof_beyond_rounding():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_in_a_hurry_claims_nothing_false(seed, monkeypatch):
-    """Every node is cut short at once, and still every bound holds and the end is the optimum."""
+    """Every node is cut short at once, and still every bound holds and the optimum is found."""
     monkeypatch.setattr(CellWorker, "hurry", lambda self, wanted: self._control.__setitem__(layout.HURRY, 1))
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(10, 3)), labels_of(rng, 10)
@@ -380,7 +380,8 @@ def test_a_search_in_a_hurry_claims_nothing_false(seed, monkeypatch):
         search.advance(0.1)
         assert search.bound >= best - 1e-9
     assert max(value_of(problem, w) for w in search.candidates) == pytest.approx(best)
-    assert search.bound == pytest.approx(best)
+    # Cut at random, cells can get too thin for floating point: these are left open, and the bound says so.
+    assert search.bound == pytest.approx(max(best, search.unresolved))
 
 
 def test_a_node_that_takes_seconds_is_left_when_told_to_stop():
