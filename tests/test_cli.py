@@ -269,7 +269,7 @@ BAD_ARGUMENTS = {
     "new of another type": ([*RANK, "--new", "words.csv"], "Column 'b' holds 'high' in row 2"),
     "new not there": ([*RANK, "--new", "absent.csv"], "'absent.csv'"),
     "infinite value": (["rank", "infinite.csv", "-t", "y"], "Column 'a' holds an infinite value in row 2"),
-    "all constant": (["rank", "constant.csv", "-t", "y"], "constant or empty"),
+    "all constant": (["rank", "constant.csv", "-t", "y"], "no column to learn from"),
     "not UTF-8": (["rank", "latin.csv", "-t", "y"], "UTF-8"),
     "ragged": (["rank", "ragged.csv", "-t", "y"], "line 3"),
     "repeated names": (["rank", "names.csv", "-t", "y"], "'a'"),

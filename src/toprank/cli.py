@@ -15,6 +15,20 @@ import typer
 
 from toprank.cli_models import score, verify
 from toprank.cli_options import Head, Json, Out, Quiet, print_json, start_bars
+from toprank.cli_reading import (
+    Categorical,
+    Data,
+    Encoding,
+    Group,
+    Identifier,
+    Ignore,
+    Missing,
+    Positive,
+    Query,
+    Read,
+    Separator,
+    Target,
+)
 from toprank.cli_reproduce import reproduce
 from toprank.terminal import show_what_can_be_shown
 
@@ -34,41 +48,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Data = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="Labelled items: .csv, .tsv, .parquet or .svm (text also .gz), or the name of a data set"
-        " (toprank data). Without it an embedded example is used.",
-    ),
-]
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", metavar="COLUMN", help="Column with the labels.")
-]
-Positive = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="LABEL",
-        help="Label that belongs at the top; repeatable. Default: the larger number, the yes of yes and no.",
-    ),
-]
-Identifier = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the items.")
-]
-Ignore = Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out; repeatable.")]
-Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Column whose numbers are categories; repeatable.")
-]
-Query = Annotated[
-    str | None,
-    typer.Option("--qid", metavar="COLUMN", help="Column with the query; items compete within it."),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column whose equal values are held out together: patient, household."
-    ),
-]
 Top = Annotated[
     int | None,
     typer.Option(
@@ -118,6 +97,10 @@ def rank(
     positive: Positive = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    missing: Missing = None,
+    read: Read = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
     qid: Query = None,
     group: Group = None,
     base: Base = "logistic",
@@ -151,6 +134,10 @@ def rank(
         ignore=ignore or (),
         categorical=categorical or (),
         positive=positive or (),
+        missing=missing or (),
+        read=read or (),
+        encoding=encoding,
+        separator=separator,
     )
     options = RankOptions(
         statistic=statistic,
@@ -167,7 +154,7 @@ def rank(
     with start_bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)
-        unseen = None if new is None else read_new(new, source)
+        unseen = None if new is None else read_new(new, source, columns)
         report = rank_items(source, options, new=unseen, watch=bars)
     with keep_best_on_interrupt() as kept:
         files = delivery.write(report.listing, report.model)
@@ -193,6 +180,10 @@ def compare(
     positive: Positive = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    missing: Missing = None,
+    read: Read = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
     qid: Query = None,
     group: Group = None,
     base: Base = "logistic",
@@ -218,6 +209,10 @@ def compare(
         ignore=ignore or (),
         categorical=categorical or (),
         positive=positive or (),
+        missing=missing or (),
+        read=read or (),
+        encoding=encoding,
+        separator=separator,
     )
     options = CompareOptions(
         statistic=statistic,

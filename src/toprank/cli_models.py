@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from toprank.cli_options import Head, Json, Out, Quiet, print_json, start_bars
+from toprank.cli_reading import Encoding, Separator
 
 __all__ = ["score", "verify"]
 
@@ -33,6 +34,8 @@ def score(
     ] = None,
     out: Out = None,
     trust: Trust = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
     head: Head = 10,
     json_output: Json = False,
     quiet: Quiet = False,
@@ -46,7 +49,7 @@ def score(
     delivery.check([model, new])
     with start_bars(quiet) as bars:
         bars.stage("Scoring")
-        report = score_file(model, new, trusted=trust or ())
+        report = score_file(model, new, trusted=trust or (), encoding=encoding, separator=separator)
     files = delivery.write(report.listing, report.model)
     if json_output:
         print_json(scores_summary(report, files, head=head))
@@ -70,6 +73,8 @@ def verify(
         float, typer.Option(help="How long to try to prove or refute a bound whose proof was not kept.")
     ] = 5.0,
     trust: Trust = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
     json_output: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -85,7 +90,9 @@ def verify(
 
     with start_bars(quiet) as bars:
         bars.stage("Checking")
-        report = verify_file(model, data, trusted=trust or (), seconds=seconds)
+        report = verify_file(
+            model, data, trusted=trust or (), seconds=seconds, encoding=encoding, separator=separator
+        )
     if json_output:
         print_json(verification_summary(report))
     elif not quiet:

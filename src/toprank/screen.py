@@ -146,15 +146,17 @@ def announce_compilation() -> None:
 
 def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> None:
     """Print the head of the list, what it is worth, what was done to the columns, where the files are."""
+    from toprank.datasets import warning_sentences
     from toprank.lineup import BASES
 
     console = _console()
     positive = " or ".join(report.model.positive)
+    equals = "" if positive.startswith(("<", ">")) else "= "
     console.print(
         f"Learned from {report.rows} labelled items, {report.positives} with"
-        f" {report.model.roles.target} = {positive}; statistic: {report.statistic}."
+        f" {report.model.roles.target} {equals}{positive}; statistic: {report.statistic}."
     )
-    _remarks(console, report.remarks)
+    _remarks(console, [*report.remarks, *warning_sentences(report.new_notes)])
     _show_list(console, report.listing, report.listed, head, keep=report.model.roles.target)
     base = BASES[str(report.model.provenance["base"])]
     console.print(_worth(report, base))
@@ -369,6 +371,8 @@ def _show_list(console: Console, listing: pd.DataFrame, source: str, head: int, 
 
 
 def _show_notes(console: Console, notes: list[Note], title: str) -> None:
+    """Print what is no warning: those stand above the list."""
+    notes = [note for note in notes if not note.warning]
     console.print(f"\n{title}")
     width = max((len(note.column) for note in notes), default=0)
     for note in notes:

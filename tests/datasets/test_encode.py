@@ -145,7 +145,7 @@ def test_columns_that_cannot_be_learned(cells, message):
         ("age", [1e308, 1.0], "row 1 is too large"),
         ("age", pd.to_datetime(["2020-01-01", None]), "'age' holds dates"),
         ("seal", [3, 4], r"'seal' holds numbers \(3\) where the model expects words such as 'steel'"),
-        ("when", ["soon", "2020-01-01"], "'soon' where the model expects a date"),
+        ("when", ["soon", "2020-01-01"], "'soon' in row 1 where the model expects a date"),
     ],
 )
 def test_new_rows_of_another_type(column, cells, message):
@@ -163,7 +163,7 @@ def test_new_rows_without_a_column():
 
 
 def test_nothing_to_learn_from():
-    with pytest.raises(InputError, match=r"All columns of pumps\.csv are constant or empty"):
+    with pytest.raises(InputError, match=r"pumps\.csv has no column to learn from: 'a' constant; 'b' empty"):
         _learn(a=[1, 1], b=[None, None])
 
 
@@ -230,3 +230,62 @@ def test_sparse_files_of_other_widths():
 def test_other_dictionaries_are_refused(fields):
     with pytest.raises((TypeError, KeyError, ValueError)):
         encoder_from_dict(fields)
+
+
+def test_encoders_of_the_first_version_read_as_they_did():
+    early = {
+        "kind": "columns",
+        "columns": [
+            {
+                "kind": "number",
+                "name": "age",
+                "fill": 2.0,
+                "mean": 2.0,
+                "scale": 0.5,
+                "tolerant": True,
+                "date": False,
+            },
+            {
+                "kind": "number",
+                "name": "when",
+                "fill": 1.0,
+                "mean": 1.0,
+                "scale": 1.0,
+                "tolerant": False,
+                "date": True,
+            },
+            {"kind": "text", "name": "ok", "fill": "yes", "categories": ["YES"], "pooled": ["no"]},
+        ],
+    }
+    encoder = encoder_from_dict(early)
+    X, _ = encoder.encode(_table(age=["3", "old"], when=["1970-01-03", "1970-01-02"], ok=["YES", "Yes"]))
+    assert X.tolist() == [[2, 1, 1], [0, 0, 0]]
+    with pytest.raises(ValueError, match="version 3, a later one"):
+        encoder_from_dict({**early, "version": 3})
+
+
+def test_new_rows_in_the_wrong_notation_are_refused_by_row():
+    encoder, _ = _learn(price=["1.234,50 €", "12,5 €", "3 €"])
+    assert encoder.text_columns == ("price",)
+    with pytest.raises(InputError, match=r"'price' holds '12\.5' in row 2 where .* written like 1\.234,5 €"):
+        encoder.encode(_table(price=["3", "12.5"]))
+    with pytest.raises(InputError, match="row 1"):
+        encoder.encode(_table(price=["$3", "4"]))
+
+
+def test_dates_are_shown_as_dates():
+    encoder, notes = _learn(when=["13/02/2024", None, "15/02/2024", "14/02/2024"])
+    assert "median 2024-02-14" in next(note.text for note in notes if note.action == "imputed")
+    with pytest.raises(InputError, match="'when' holds '14/14/2024' in row 1"):
+        encoder.encode(_table(when=["14/14/2024"]))
+    # A bare number is no date, although dates are numbers inside.
+    with pytest.raises(InputError, match="row 1"):
+        encoder.encode(_table(when=[19766.0]))
+
+
+def test_a_word_among_new_numbers_is_a_warning_that_names_the_row():
+    encoder, _ = _learn(age=[*(str(i) for i in range(20)), "old"])
+    _, notes = encoder.encode(_table(age=["3", "ancient"]))
+    assert [note.text for note in notes if note.warning] == [
+        "'ancient' in row 2 is no number; such cells are taken as missing"
+    ]

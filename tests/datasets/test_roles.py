@@ -94,3 +94,13 @@ def test_missing_id_or_query(table, role):
 
 def test_ignoring_a_column_twice_is_fine(table):
     assert "z" not in Labelled.of(table, Roles("y", ignore=("z", "z"))).features.columns
+
+
+def test_spellings_of_a_label_are_one_label():
+    column = pd.Series(["Yes", "YES", "no", "No", "yes", "Yes"], name="failed")
+    y, positive = binary_labels(column)
+    assert (y.tolist(), positive) == ([1, 1, 0, 0, 1, 1], ("Yes",))
+    assert binary_labels(column, positive=["NO"])[0].tolist() == [0, 0, 1, 1, 0, 0]
+    # Two labels that differ in nothing but their case are two labels.
+    y, positive = binary_labels(pd.Series(["a", "A", "a"], name="blood"), positive=["A"])
+    assert (y.tolist(), positive) == ([0, 1, 0], ("A",))

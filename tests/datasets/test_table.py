@@ -38,7 +38,8 @@ def test_packed_csv(tmp_path):
 def test_text_columns_keep_their_zeros(tmp_path):
     file = _write(tmp_path / "a.csv", "code,y\n007,0\n010,1\n")
     assert read_table(file, text_columns=["code", "absent"]).frame["code"].tolist() == ["007", "010"]
-    assert read_table(file).frame["code"].tolist() == [7, 10]
+    assert read_table(file).frame["code"].tolist() == ["007", "010"]
+    assert read_table(_write(tmp_path / "b.csv", "code,y\n7,0\n10,1\n")).frame["code"].tolist() == [7, 10]
 
 
 def test_parquet(tmp_path):
@@ -70,9 +71,6 @@ BAD_FILES = {
     "every row longer": ("a.csv", b"a,y\n1,0,5\n1,2,3\n", "more cells than the 2"),
     "repeated name": ("a.csv", b"a,a,y\n1,2,0\n", "'a'"),
     "repeated empty name": ("a.csv", b",,y\n1,2,0\n", "an empty name"),
-    "latin-1": ("a.csv", "caf\xe9,y\n1,0\n".encode("latin-1"), "UTF-8"),
-    "latin-1 below": ("a.csv", "a,y\nx,0\ncaf\xe9,0\n".encode("latin-1"), "UTF-8"),
-    "utf-16": ("a.csv", "a,y\n1,0\n".encode("utf-16"), "UTF-8"),
     "zero bytes": ("a.csv", b"a,\0y\n1,0\n", "zero bytes"),
     "open quote": ("a.csv", b'a,y\n"1,0\n2,1\n', "not a proper table"),
     "not packed": ("a.csv.gz", b"a,y\n1,0\n", "Cannot read"),
@@ -82,7 +80,8 @@ BAD_FILES = {
     "svmlight from zero": ("a.svm", b"1 0:1 1:2\n", "svmlight"),
     "svmlight not finite": ("a.svm", b"1 1:1 2:inf\n", "infinite"),
     "svmlight without rows": ("a.svm", b"", "empty"),
-    "unknown ending": ("a.xlsx", b"a,y\n1,0\n", "ending"),
+    "no Excel": ("a.xlsx", b"a,y\n1,0\n", "Excel"),
+    "unknown ending": ("a.doc", b"a,y\n1,0\n", "ending"),
     "no ending": ("a", b"a,y\n1,0\n", "ending"),
 }
 
@@ -103,3 +102,45 @@ def test_missing_file_and_folder(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="not a file"):
         read_table(tmp_path / "folder.csv")
+
+
+def test_encodings(tmp_path):
+    file = _write(tmp_path / "b.csv", "слово,y\nда,1\nнет,0\n", encoding="cp1251")
+    assert read_table(file, encoding="cp1251").columns == ["слово", "y"]
+    with pytest.raises(InputError, match="encoding 'klingon' is not known"):
+        read_table(file, encoding="klingon")
+    with pytest.raises(InputError, match="is not utf-8 text"):
+        read_table(file, encoding="utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
+def test_encodings_found_out(tmp_path, encoding):
+    text = "caf\u00e9,y\n" + "cr\u00e8me br\u00fbl\u00e9e,1\nfig,0\n" * 3
+    table = read_table(_write(tmp_path / "a.csv", text, encoding=encoding))
+    assert table.columns == ["caf\u00e9", "y"]
+    assert table.frame.iloc[0, 0] == "cr\u00e8me br\u00fbl\u00e9e"
+    assert bool(table.remarks) == (encoding in ("utf-16-le", "cp1252"))
+
+
+def test_bytes_windows_does_not_know(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"a,y\n\x81\xe9,1\n")
+    assert "latin-1" in read_table(tmp_path / "a.csv").remarks[0]
+
+
+def test_separators(tmp_path):
+    file = _write(tmp_path / "a.csv", "a:b:y\n1:2:0\n3:4:1\n")
+    assert read_table(file, separator=":").columns == ["a", "b", "y"]
+    with pytest.raises(InputError, match="separator '::': give a single character"):
+        read_table(file, separator="::")
+    # Commas inside the cells of a semicolon file do not count, nor does a header with one.
+    file = _write(tmp_path / "b.csv", '"load, kN";seal;y\n1,5;a;0\n2,5;b;1\n3;a;0\n')
+    assert read_table(file).columns == ["load, kN", "seal", "y"]
+
+
+def test_excel_without_openpyxl(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(InputError, match=r"needs openpyxl: install it with `pip install toprank\[excel\]`"):
+        read_table(tmp_path / "a.xlsx")

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.errors import InputError
-from toprank.datasets.roles import label_text
+from toprank.datasets.notes import Note
+from toprank.datasets.readings import (
+    DateReading,
+    NumberReading,
+    Reading,
+    TextReading,
+    reading_from_dict,
+    strange_row,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "Note", "NumberColumn", "TextColumn", "column_from_dict", "learn_column"]
+__all__ = ["Column", "NumberColumn", "TextColumn", "column_from_dict", "learn_column"]
 
 MAX_CATEGORIES = 50
 """Rarer categories of a text column than the so-many most frequent are treated like the most frequent one."""
-MOSTLY_NUMBERS = 0.9
-"""A text column of which so much reads as numbers is taken as numbers, and the rest as missing."""
 MOSTLY_DIFFERENT = 0.9
 """A text column with this share of different values names the rows rather than describing them."""
-ISO_DATE = r"\s*\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?\s*"
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What was done to a column, for the report.
-
-    Parameters
-    ----------
-    column : str
-    action : str
-        One of dropped, imputed, one-hot, unknown, converted, warning.
-    text : str
-        The sentence a user reads after the name of the column.
-    """
-
-    column: str
-    action: Literal["dropped", "imputed", "one-hot", "unknown", "converted", "warning"]
-    text: str
 
 
 Encoded = tuple[NDArray[np.float64], list[Note]]
@@ -58,18 +45,15 @@ class NumberColumn:
         The median of the training rows.
     mean, scale : float
         Mean and standard deviation of the training rows after filling.
-    tolerant : bool
-        Cells that are not numbers count as missing, because the training rows had such cells too.
-    date : bool
-        Cells are dates, counted in days since 1970.
+    reading : NumberReading or DateReading
+        How cells become numbers; dates are counted in days since 1970.
     """
 
     name: str
     fill: float
     mean: float
     scale: float
-    tolerant: bool = False
-    date: bool = False
+    reading: NumberReading | DateReading = field(default_factory=NumberReading)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -78,11 +62,12 @@ class NumberColumn:
 
     def encode(self, cells: pd.Series[Any]) -> Encoded:
         """Standardised numbers, one column."""
-        values = _numbers(cells, tolerant=self.tolerant, date=self.date)
+        values = self.reading.read(cells)
+        _refuse_infinite(cells, values)
         missing = np.isnan(values)
-        notes = []
+        notes = self._strange(cells, values) if self.reading.tolerant else []
         if missing.any():
-            text = f"{_count(missing.sum(), len(values))} missing, set to the median {_short(self.fill)}"
+            text = f"{_count(missing.sum(), len(values))} missing, set to the median {self.show(self.fill)}"
             notes.append(Note(self.name, "imputed", text))
         filled = np.where(missing, self.fill, values)
         with np.errstate(over="ignore"):
@@ -92,9 +77,23 @@ class NumberColumn:
             raise InputError(f"Column {self.name!r}: the value in row {row} is too large to work with.")
         return scaled[:, None], notes
 
+    def _strange(self, cells: pd.Series[Any], values: NDArray[np.float64]) -> list[Note]:
+        """What to say about cells that hold something which cannot be read."""
+        row = strange_row(cells, values, self.reading.missing)
+        if row is None:
+            return []
+        what = "date" if isinstance(self.reading, DateReading) else "number"
+        text = f"{cells.iloc[row]!r} in row {row + 1} is no {what}; such cells are taken as missing"
+        return [Note(self.name, "converted", text, warning=True)]
+
+    def show(self, value: float) -> str:
+        """A value of this column (not standardised) as a person writes it: 2024-02-13, $18,015, 79.9 %."""
+        return self.reading.show(value)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a JSON file."""
-        return {"kind": "number", **asdict(self)}
+        figures = {"fill": self.fill, "mean": self.mean, "scale": self.scale}
+        return {"kind": "number", "name": self.name, **figures, "reading": self.reading.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +112,15 @@ class TextColumn:
         The others that have a feature each.
     pooled : tuple of str
         Categories too rare for a feature of their own, known but treated like `fill`.
+    reading : TextReading
+        Which spellings are one category.
     """
 
     name: str
     fill: str
     categories: tuple[str, ...]
     pooled: tuple[str, ...] = ()
+    reading: TextReading = field(default_factory=TextReading)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -127,10 +129,11 @@ class TextColumn:
 
     def encode(self, cells: pd.Series[Any]) -> Encoded:
         """Zeros and ones, a column for each category."""
-        text = _texts(cells)
-        known = {self.fill, *self.categories, *self.pooled}
+        text = self.reading.read(cells)
+        keys = text.map(self.reading.key, na_action="ignore")
+        known = {self.reading.key(word) for word in (self.fill, *self.categories, *self.pooled)}
         present = text.dropna()
-        unknown = present[~present.isin(known)]
+        unknown = present[~keys[present.index].isin(known)]
         self._refuse_numbers(unknown, present)
         notes = []
         if len(present) < len(text):
@@ -141,8 +144,9 @@ class TextColumn:
             count = _count(len(unknown), len(text))
             sentence = f"{count} unknown to the model ({words}), treated like {self.fill!r}"
             notes.append(Note(self.name, "unknown", sentence))
-        array = np.asarray(text, dtype=object)
-        return np.column_stack([array == category for category in self.categories]).astype(np.float64), notes
+        array = np.asarray(keys, dtype=object)
+        features = [array == self.reading.key(category) for category in self.categories]
+        return np.column_stack(features).astype(np.float64), notes
 
     def _refuse_numbers(self, unknown: pd.Series[Any], present: pd.Series[Any]) -> None:
         import pandas as pd
@@ -162,6 +166,7 @@ class TextColumn:
             "fill": self.fill,
             "categories": list(self.categories),
             "pooled": list(self.pooled),
+            "reading": self.reading.to_dict(),
         }
 
 
@@ -172,153 +177,113 @@ def column_from_dict(fields: Mapping[str, Any]) -> Column:
     """The inverse of `to_dict`; raises TypeError, KeyError or ValueError on anything else."""
     values = dict(fields)
     kind = values.pop("kind")
-    if kind == "number":
-        number = NumberColumn(**values)
+    reading = (
+        reading_from_dict(values.pop("reading")) if "reading" in values else _early_reading(kind, values)
+    )
+    if kind == "number" and not isinstance(reading, TextReading):
+        number = NumberColumn(**values, reading=reading)
         checked = [number.fill, number.mean, number.scale]
         if not all(isinstance(value, (int, float)) and np.isfinite(value) for value in checked):
             raise ValueError(f"the column {number.name!r} has a figure that is not a finite number")
         return number
-    if kind == "text":
+    if kind == "text" and isinstance(reading, TextReading):
         categories, pooled = (tuple(map(str, values.pop(key))) for key in ("categories", "pooled"))
-        return TextColumn(**values, categories=categories, pooled=pooled)
+        return TextColumn(**values, categories=categories, pooled=pooled, reading=reading)
     raise ValueError(f"{kind!r} is no kind of column")
 
 
-def learn_column(cells: pd.Series[Any], *, categorical: bool = False) -> tuple[Column | None, list[Note]]:
-    """Decide what a column is and how to encode it; None when nothing can be learned from it.
+def _early_reading(kind: str, values: dict[str, Any]) -> Reading:
+    """How the first version of the file read its columns: plain numbers, dates, words letter by letter."""
+    tolerant, date = bool(values.pop("tolerant", False)), bool(values.pop("date", False))
+    if kind == "text":
+        return TextReading(exact=True)
+    return DateReading(tolerant=tolerant) if date else NumberReading(tolerant=tolerant)
+
+
+def learn_column(cells: pd.Series[Any], reading: Reading) -> tuple[Column | None, list[Note]]:
+    """Learn how to encode a column; None when nothing can be learned from it.
 
     Parameters
     ----------
     cells : pandas.Series
         The training rows.
-    categorical : bool
-        Treat numbers as names of categories.
+    reading : Reading
+        What the column is.
     """
     name = str(cells.name)
     if cells.isna().all():
         return None, [Note(name, "dropped", "empty")]
-    kind = "text" if categorical else _kind(cells)
-    if kind == "text":
-        return _learn_text(name, cells)
-    return _learn_numbers(name, cells, tolerant=kind == "mostly numbers", date=kind == "date")
-
-
-def _kind(cells: pd.Series[Any]) -> Literal["number", "date", "text", "mostly numbers"]:
-    import pandas as pd
-
-    types = pd.api.types
-    if types.is_complex_dtype(cells.dtype) or types.is_timedelta64_dtype(cells.dtype):
-        raise InputError(f"Column {cells.name!r} is of type {cells.dtype}; leave it out with --ignore.")
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        return "text"
-    if types.is_numeric_dtype(cells.dtype):
-        return "number"
-    if types.is_datetime64_any_dtype(cells.dtype):
-        return "date"
-    present = cells.dropna()
-    strings = present.map(lambda cell: isinstance(cell, str))
-    if strings.all() and present.str.fullmatch(ISO_DATE).all():
-        return "date"
-    read = pd.to_numeric(present.where(strings | present.map(np.isscalar)), errors="coerce").notna().mean()
-    if not strings.any() and read == 1.0:
-        return "number"
-    # All cells reading as numbers means the file's own type says text (Parquet), or the user does.
-    return "mostly numbers" if MOSTLY_NUMBERS <= read < 1.0 else "text"
+    if isinstance(reading, TextReading):
+        return _learn_text(name, cells, reading)
+    return _learn_numbers(name, cells, reading)
 
 
 def _learn_numbers(
-    name: str, cells: pd.Series[Any], *, tolerant: bool, date: bool
+    name: str, cells: pd.Series[Any], reading: NumberReading | DateReading
 ) -> tuple[Column | None, list[Note]]:
-    values = _numbers(cells, tolerant=tolerant, date=date)
-    notes = []
-    if tolerant:
-        strange = cells[np.isnan(values) & cells.notna().to_numpy()]
-        examples = ", ".join(map(repr, strange.unique()[:3]))
-        text = f"{_count(len(strange), len(cells))} not numbers ({examples}), taken as missing"
-        notes.append(Note(name, "converted", text))
-    if date:
-        notes.append(Note(name, "converted", "dates, turned into days since 1970"))
-    fill = float(np.nanmedian(values))
+    values = reading.read(cells)
+    _refuse_infinite(cells, values)
+    if np.isnan(values).all():
+        return None, [Note(name, "dropped", "empty")]
+    with np.errstate(over="ignore"):
+        fill = float(np.nanmedian(values))
     filled = np.where(np.isnan(values), fill, values)
     if filled.min() == filled.max():
-        return None, [*notes, Note(name, "dropped", "constant")]
+        return None, [Note(name, "dropped", "constant")]
     with np.errstate(over="ignore", invalid="ignore"):
         mean, scale = float(filled.mean()), float(filled.std())
         # Differences below the smallest normal number have a standard deviation of zero.
         scale = scale if scale > 0 else float(filled.max() - filled.min())
     if not (np.isfinite(mean) and np.isfinite(scale)):
         raise InputError(f"Column {name!r} holds values too large to work with.")
-    return NumberColumn(name, fill, mean, scale, tolerant, date), notes
+    return NumberColumn(name, fill, mean, scale, reading), []
 
 
-def _learn_text(name: str, cells: pd.Series[Any]) -> tuple[Column | None, list[Note]]:
-    text = _texts(cells).dropna()
-    counts = text.value_counts()
-    if not len(counts):
+def _learn_text(name: str, cells: pd.Series[Any], reading: TextReading) -> tuple[Column | None, list[Note]]:
+    counts, folded = _categories(reading.read(cells).dropna(), reading)
+    notes = [_folded_note(name, folded)] if folded else []
+    if not counts:
         return None, [Note(name, "dropped", "empty")]
     # Ties in frequency go by the alphabet, so that the same rows in any order give the same features.
-    ordered = sorted(counts.index, key=lambda category: (-counts[category], category))
+    ordered = sorted(counts, key=lambda category: (-counts[category], category))
+    rows = sum(counts.values())
     if len(ordered) == 1:
-        return None, [Note(name, "dropped", "constant")]
-    if len(ordered) > MAX_CATEGORIES and len(ordered) >= MOSTLY_DIFFERENT * len(text):
-        sentence = f"{len(ordered)} different values in {len(text)} rows: it names rows, not kinds"
-        return None, [Note(name, "dropped", sentence)]
+        return None, [*notes, Note(name, "dropped", "constant")]
+    if len(ordered) > MAX_CATEGORIES and len(ordered) >= MOSTLY_DIFFERENT * rows:
+        sentence = f"left out, {len(ordered)} different texts in {rows} rows: it names rows, not kinds"
+        return None, [*notes, Note(name, "dropped", sentence, warning=True)]
     fill, kept = ordered[0], sorted(ordered[1:MAX_CATEGORIES])
     pooled = sorted(ordered[MAX_CATEGORIES:])
     sentence = f"{len(ordered)} categories, {fill!r} as the reference"
     if pooled:
         sentence += f"; the {len(pooled)} rarest are treated like it"
-    return TextColumn(name, fill, tuple(kept), tuple(pooled)), [Note(name, "one-hot", sentence)]
+    notes.append(Note(name, "one-hot", sentence, warning=bool(pooled)))
+    return TextColumn(name, fill, tuple(kept), tuple(pooled), reading), notes
 
 
-# -- cells -----------------------------------------------------------------------------------------
+def _categories(text: pd.Series[Any], reading: TextReading) -> tuple[dict[str, int], list[list[str]]]:
+    """Categories, each under its most frequent spelling, with their counts; and the spellings of each."""
+    spellings: dict[str, dict[str, int]] = {}
+    for word, count in text.value_counts().items():
+        spellings.setdefault(reading.key(str(word)), {})[str(word)] = int(count)
+    ordered = [sorted(some, key=lambda word: (-some[word], word)) for some in spellings.values()]
+    counts = {words[0]: sum(some.values()) for words, some in zip(ordered, spellings.values(), strict=True)}
+    return counts, [words for words in ordered if len(words) > 1]
 
 
-def _numbers(cells: pd.Series[Any], *, tolerant: bool, date: bool) -> NDArray[np.float64]:
-    """Cells as float64, NaN where missing; refuses words (unless tolerant) and infinities."""
-    import pandas as pd
+def _folded_note(name: str, folded: list[list[str]]) -> Note:
+    """Which spellings count as one word."""
+    examples = "; ".join(", ".join(map(repr, words[:4])) for words in folded[:3])
+    more = f"; and {len(folded) - 3} more" if len(folded) > 3 else ""
+    text = f"spellings taken as one word: {examples}{more} (--read '{name}=exact text' keeps them apart)"
+    return Note(name, "read", text)
 
-    if date:
-        return _days(cells)
-    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        raise InputError(f"Column {cells.name!r} holds dates where the model expects numbers.")
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        cells = cells.astype(object)
-    numbers = pd.to_numeric(cells, errors="coerce")
-    values = np.asarray(numbers.astype("float64"), dtype=np.float64)
-    strange = np.isnan(values) & cells.notna().to_numpy()
-    if strange.any() and not tolerant:
-        row = int(np.argmax(strange))
-        raise InputError(
-            f"Column {cells.name!r} holds {cells.iloc[row]!r} in row {row + 1}"
-            " where the model expects numbers."
-        )
+
+def _refuse_infinite(cells: pd.Series[Any], values: NDArray[np.float64]) -> None:
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values))) + 1
         raise InputError(f"Column {cells.name!r} holds an infinite value in row {row}.")
-    return values
-
-
-def _days(cells: pd.Series[Any]) -> NDArray[np.float64]:
-    import pandas as pd
-
-    dates = pd.to_datetime(cells, errors="coerce", utc=True, format="ISO8601")
-    strange = dates.isna() & cells.notna()
-    if strange.any():
-        row = int(np.argmax(strange.to_numpy()))
-        raise InputError(f"Column {cells.name!r} holds {cells.iloc[row]!r} where the model expects a date.")
-    return np.asarray((dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1), dtype=np.float64)
-
-
-def _texts(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Cells as text, blanks stripped; missing and empty cells as None."""
-    text = cells.astype(object).map(lambda cell: label_text(cell), na_action="ignore")
-    return text.where(text.notna() & (text != ""), None)
 
 
 def _count(some: int, of: int) -> str:
     return f"{int(some)} of {of}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.4g}"

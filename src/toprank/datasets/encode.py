@@ -10,11 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from toprank.datasets.columns import Column, Note, NumberColumn, column_from_dict, learn_column
+from toprank.datasets.columns import Column, NumberColumn, column_from_dict, learn_column
+from toprank.datasets.decide import described
+from toprank.datasets.declared import Declared
 from toprank.datasets.errors import InputError
+from toprank.datasets.notes import Note
+from toprank.datasets.readings import NumberReading, Reading
 from toprank.datasets.table import Table
 
 __all__ = ["ColumnEncoder", "Encoder", "SparseEncoder", "encoder_from_dict", "learn_encoder"]
+
+
+VERSION = 2
+"""Of the description of columns in a model file; version 1 had no readings."""
 
 
 class Encoder(Protocol):
@@ -60,7 +68,7 @@ class ColumnEncoder:
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Columns a CSV reader should leave as text."""
-        return tuple(column.name for column in self.columns if column.to_dict()["kind"] == "text")
+        return tuple(column.name for column in self.columns if column.reading.needs_text)
 
     def encode(self, table: Table) -> tuple[NDArray[np.float64], list[Note]]:
         """The feature matrix of a table that has at least the columns learned from."""
@@ -70,7 +78,11 @@ class ColumnEncoder:
             names = ", ".join(map(repr, missing[:5]))
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
             raise InputError(f"{table.source} lacks columns the model wants: {names}{more}.")
-        numbers = [column for column in self.columns if isinstance(column, NumberColumn) and not column.date]
+        numbers = [
+            column
+            for column in self.columns
+            if isinstance(column, NumberColumn) and _is_plain(column.reading)
+        ]
         quick = _standardised(numbers, *_plain_numbers(table, [column.name for column in numbers]))
         blocks, notes = [], []
         for column in self.columns:
@@ -84,7 +96,11 @@ class ColumnEncoder:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a JSON file."""
-        return {"kind": "columns", "columns": [column.to_dict() for column in self.columns]}
+        return {
+            "kind": "columns",
+            "version": VERSION,
+            "columns": [column.to_dict() for column in self.columns],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +163,8 @@ def learn_encoder(table: Table, *, categorical: Collection[str] = ()) -> tuple[E
     Parameters
     ----------
     table : Table
-        The training rows, features only.
+        The training rows, features only. How its columns are read is found out here unless `described` has
+        done so before, for more rows than these.
     categorical : collection of str
         Columns whose numbers are names of categories.
     """
@@ -155,19 +172,26 @@ def learn_encoder(table: Table, *, categorical: Collection[str] = ()) -> tuple[E
         return _learn_sparse(table)
     for name in categorical:
         table.column(name, argument="categorical")
-    columns, notes = [], []
-    plain = _learn_plain(*_plain_numbers(table, [name for name in table.columns if name not in categorical]))
+    if table.description is None:
+        table = described(table, Declared.of(table.columns, categorical=categorical))
+    assert table.description is not None  # described gives one
+    readings = table.description.readings
+    columns, notes = [], list(table.description.notes)
+    plain = _learn_plain(
+        *_plain_numbers(table, [name for name in table.columns if _is_plain(readings[name])]), readings
+    )
     for name in table.columns:
         if name in plain:
             columns.append(plain[name])
             continue
-        column, about = learn_column(table.frame[name], categorical=name in categorical)
+        column, about = learn_column(table.frame[name], readings[name])
         notes.extend(about)
         if column is not None:
             columns.append(column)
             notes.extend(note for note in column.encode(table.frame[name])[1] if note.action == "imputed")
     if not columns:
-        raise InputError(f"All columns of {table.source} are constant or empty: nothing to learn from.")
+        why = "; ".join(f"{note.column!r} {note.text}" for note in notes if note.action == "dropped")
+        raise InputError(f"{table.source} has no column to learn from: {why}.")
     return ColumnEncoder(tuple(columns)), notes
 
 
@@ -183,7 +207,14 @@ def _plain_numbers(table: Table, names: Sequence[str]) -> tuple[list[str], NDArr
     return [name for name, good in zip(numeric, whole, strict=True) if good], values[whole]
 
 
-def _learn_plain(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Column]:
+def _is_plain(reading: Reading) -> bool:
+    """Whether cells that are numbers already stay as they are."""
+    return isinstance(reading, NumberReading) and not reading.missing
+
+
+def _learn_plain(
+    names: Sequence[str], values: NDArray[np.float64], readings: Mapping[str, Any]
+) -> dict[str, Column]:
     """What `learn_column` would make of them, except of those that it would drop or refuse."""
     if not len(names):
         return {}
@@ -191,7 +222,9 @@ def _learn_plain(names: Sequence[str], values: NDArray[np.float64]) -> dict[str,
         middle, mean, scale = np.median(values, axis=1), values.mean(axis=1), values.std(axis=1)
     good = (values.min(axis=1) < values.max(axis=1)) & (scale > 0) & np.isfinite(mean) & np.isfinite(scale)
     return {
-        names[k]: NumberColumn(names[k], float(middle[k]), float(mean[k]), float(scale[k]))
+        names[k]: NumberColumn(
+            names[k], float(middle[k]), float(mean[k]), float(scale[k]), readings[names[k]]
+        )
         for k in np.flatnonzero(good)
     }
 
@@ -235,6 +268,8 @@ def encoder_from_dict(fields: Mapping[str, Any]) -> Encoder:
     """The inverse of `to_dict`; raises TypeError, KeyError or ValueError on anything else."""
     kind = fields["kind"]
     if kind == "columns":
+        if fields.get("version", 1) not in (1, VERSION):
+            raise ValueError(f"its columns are described in version {fields['version']}, a later one")
         return ColumnEncoder(tuple(column_from_dict(column) for column in fields["columns"]))
     if kind == "svmlight":
         kept = tuple(int(number) for number in fields["kept"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.datasets.cells import fold
 from toprank.datasets.errors import InputError
 from toprank.datasets.table import Table
 from toprank.labels import plain_top
@@ -62,7 +63,7 @@ class Roles:
         """The columns left to learn from, whichever of the named ones the table has."""
         roles = {self.target, self.id, self.qid, self.group, *self.ignore}
         kept = [name for name in table.frame.columns if name not in roles]
-        return Table(table.frame[kept], table.sparse, table.source)
+        return replace(table, frame=table.frame[kept])
 
     def identifiers(self, table: Table) -> pd.Series[Any] | None:
         """The identifiers, each one checked to be there and to be the only one of its kind."""
@@ -129,7 +130,8 @@ def binary_labels(
     """Labels as 0 and 1, and the values that became 1.
 
     Without `positive` the column must hold two numbers (the larger is positive) or a pair of words such
-    as yes and no; see `toprank.labels`.
+    as yes and no; see `toprank.labels`. A threshold (``>=3``) or a share (``top10%``) makes labels of a
+    column of numbers.
 
     >>> import pandas as pd
     >>> binary_labels(pd.Series(["no", "yes", "no"], name="failed"))
@@ -145,12 +147,27 @@ def binary_labels(
             f"target {name!r}: {count} of {len(column)} labels are missing, the first in row {row};"
             " remove those rows, or rank them with --new."
         )
-    text = column.map(label_text)
+    text = _one_spelling(column.map(label_text))
     values = sorted(set(text), key=_label_order)
     if len(values) < 2:
         raise InputError(f"target {name!r} has one class only ({values[0]!r}); ranking needs two.")
+    from toprank.datasets.thresholds import is_rule, labels_by_rule
+
+    if is_rule(positive, values):
+        return labels_by_rule(column, positive[0])
     chosen = _given(positive, values, name) if positive else _obvious(values, name)
     return text.isin(chosen).to_numpy().astype(np.int8), chosen
+
+
+def _one_spelling(text: pd.Series[Any]) -> pd.Series[Any]:
+    """Yes, YES and yes as the most frequent of them, where at least two labels are left."""
+    counts = text.value_counts()
+    spellings: dict[str, str] = {}
+    for value in sorted(counts.index, key=lambda value: (-counts[value], value)):
+        spellings.setdefault(fold(value), value)
+    if len(counts) == 2 or len(spellings) < 2:
+        return text
+    return text.map(lambda value: spellings[fold(value)])
 
 
 def label_text(value: object) -> str:
@@ -178,7 +195,9 @@ def _codes(table: Table, name: str, argument: str) -> Codes:
 
 
 def _given(positive: Sequence[str], values: list[str], name: object) -> tuple[str, ...]:
-    wanted = tuple(dict.fromkeys(label_text(_number_or_text(value)) for value in positive))
+    spelled = {fold(value): value for value in values} if len({*map(fold, values)}) == len(values) else {}
+    given = [label_text(_number_or_text(value)) for value in positive]
+    wanted = tuple(dict.fromkeys(spelled.get(fold(value), value) for value in given))
     for value in wanted:
         if value not in values:
             raise InputError(f"positive {value!r} is not a value of the target {name!r}: {_few(values)}.")

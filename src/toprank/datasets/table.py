@@ -1,35 +1,43 @@
-"""Tables in: CSV, Parquet and svmlight files become one thing with named columns."""
+"""Tables in: CSV, Excel, Parquet and svmlight files become one thing with named columns."""
 
 from __future__ import annotations
 
-import csv
 import gzip
+import hashlib
 import io
 import os
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from toprank.datasets.cells import number_cell
+from toprank.datasets.content import STANDARD_INPUT, TextContent, has_leading_zeros, raw_bytes, text_content
 from toprank.datasets.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from toprank.datasets.decide import Description
+
 __all__ = ["FORMATS", "SVMLIGHT_QUERY", "SVMLIGHT_TARGET", "Table", "read_table", "table_format"]
 
 FORMATS = {
     "csv": (".csv", ".tsv", ".txt"),
+    "excel": (".xlsx", ".xlsm"),
     "parquet": (".parquet", ".pq"),
     "svmlight": (".svm", ".svmlight", ".libsvm"),
 }
 """File endings by format; text formats may also end in .gz."""
+_BEGINNINGS = {b"PAR1": "parquet", b"PK\x03\x04": "excel"}
+"""First bytes by format, for what comes without a name; anything else is text with separators."""
 
 SVMLIGHT_TARGET = "y"
 """What the label of an svmlight line is called here; the format itself has no names."""
@@ -48,11 +56,20 @@ class Table:
         Features without names, one row for each row of the frame.
     source : str
         The name messages use: the file.
+    description : Description or None
+        How the columns are read, once that is decided (`toprank.datasets.decide`).
+    remarks : tuple of str
+        What was assumed about the file, in plain sentences.
+    fingerprint : str
+        SHA-256 of what came from standard input, which cannot be read again; else empty.
     """
 
     frame: pd.DataFrame
     sparse: Any = None
     source: str = "the table"
+    description: Description | None = None
+    remarks: tuple[str, ...] = ()
+    fingerprint: str = ""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -65,7 +82,7 @@ class Table:
     def take(self, rows: NDArray[np.intp]) -> Table:
         """The given rows, in the given order."""
         sparse = None if self.sparse is None else self.sparse[rows]
-        return Table(self.frame.iloc[rows].reset_index(drop=True), sparse, self.source)
+        return replace(self, frame=self.frame.iloc[rows].reset_index(drop=True), sparse=sparse)
 
     def column(self, name: str, *, argument: str) -> pd.Series[Any]:
         """One column; `argument` is what the message blames when there is none of that name."""
@@ -92,137 +109,227 @@ def table_format(path: str | os.PathLike[str]) -> str:
     raise InputError(f"Cannot tell the format of {str(path)!r} by its ending; known are {known} (and .gz).")
 
 
-def read_table(path: str | os.PathLike[str], *, text_columns: Iterable[str] = ()) -> Table:
-    """Read a CSV, Parquet or svmlight file, whichever its ending says.
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    text_columns: Iterable[str] = (),
+    encoding: str | None = None,
+    separator: str | None = None,
+) -> Table:
+    """Read a CSV, Excel, Parquet or svmlight file, whichever its ending says.
 
     Parameters
     ----------
     path : path-like
-        ``.csv``, ``.tsv``, ``.txt`` (comma, semicolon or tab, UTF-8), ``.parquet``, ``.pq``, ``.svm``,
-        ``.svmlight`` or ``.libsvm``; text may be packed as ``.gz``.
+        ``.csv``, ``.tsv``, ``.txt`` (comma, semicolon, tab or pipe), ``.xlsx`` (the first sheet),
+        ``.parquet``, ``.pq``, ``.svm``, ``.svmlight`` or ``.libsvm``; text may be packed as ``.gz``. ``-``
+        reads standard input.
     text_columns : iterable of str
         Columns of a CSV file to keep as text even where they look like numbers.
+    encoding, separator : str, optional
+        Of a CSV file, where they should not be found out.
 
     Raises
     ------
     InputError
         With one line, whatever is wrong with the file.
     """
-    file = Path(path)
-    kind = table_format(file)
-    if not file.exists():
-        raise InputError(f"There is no file {str(path)!r}.")
-    if not file.is_file():
-        raise InputError(f"{str(path)!r} is not a file.")
-    readers = {"csv": _read_csv, "parquet": _read_parquet, "svmlight": _read_svmlight}
     try:
-        table = readers[kind](file, frozenset(text_columns))
-    except InputError:
-        raise
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from None
+        if os.fspath(path) == STANDARD_INPUT:
+            name, data = "standard input", raw_bytes(path)
+            kind = _BEGINNINGS.get(data[:4], "csv")
+        else:
+            name, kind = Path(path).name, _checked_format(path)
+            data = raw_bytes(path)
+        if kind == "csv":
+            table = _read_csv(data, name, frozenset(text_columns), encoding, separator)
+        else:
+            table = {"excel": _read_excel, "parquet": _read_parquet, "svmlight": _read_svmlight}[kind](
+                data, name
+            )
     except (gzip.BadGzipFile, EOFError, OSError) as error:
         raise InputError(f"Cannot read {str(path)!r}: {error}.") from None
     if not len(table):
-        raise InputError(f"{str(path)!r} is empty: it has no rows.")
+        raise InputError(f"{name!r} is empty: it has no rows.")
+    if os.fspath(path) == STANDARD_INPUT:
+        return replace(table, fingerprint=hashlib.sha256(data).hexdigest())
     return table
 
 
-# -- the three readers ---------------------------------------------------------------------------
+def _checked_format(path: str | os.PathLike[str]) -> str:
+    kind = table_format(path)
+    if not Path(path).exists():
+        raise InputError(f"There is no file {str(path)!r}.")
+    if not Path(path).is_file():
+        raise InputError(f"{str(path)!r} is not a file.")
+    return kind
 
 
-def _read_csv(file: Path, text_columns: frozenset[str]) -> Table:
+# -- the readers ---------------------------------------------------------------------------------
+
+
+def _read_csv(
+    data: bytes, name: str, text_columns: frozenset[str], encoding: str | None, separator: str | None
+) -> Table:
+    content = text_content(data, name, encoding=encoding, separator=separator)
+    _refuse_repeated(content.header, name)
+    frame = _parsed(content, name, text_columns)
+    # Types are found by pandas, ten times as fast as reading text first; the few columns whose text says more
+    # than their numbers are read again.
+    doubtful = [column for column in _doubtful(frame, content) if column not in text_columns]
+    if doubtful:
+        again = _parsed(content, name, frozenset(doubtful), only=doubtful)
+        for column in doubtful:
+            if _says_more(again[column], frame[column]):
+                frame[column] = again[column]
+    return Table(frame, source=name, remarks=content.remarks)
+
+
+def _parsed(
+    content: TextContent, name: str, text_columns: frozenset[str], only: Sequence[str] | None = None
+) -> pd.DataFrame:
     import pandas as pd
 
-    header, delimiter = _csv_header(file)
-    _refuse_repeated(header, file)
     try:
         with warnings.catch_warnings():
             # Without this, rows longer than the header lose their last cells.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-            frame = pd.read_csv(
-                file,
-                sep=delimiter,
-                encoding="utf-8-sig",
+            return pd.read_csv(
+                io.BytesIO(content.data),
+                sep=content.separator,
+                skiprows=content.skipped,
+                skipinitialspace=True,
                 index_col=False,
-                dtype={name: str for name in text_columns if name in header},
+                names=content.header,
+                header=0,
+                usecols=None if only is None else list(only),
+                dtype={column: str for column in text_columns if column in content.header},
             )
     except pd.errors.EmptyDataError:
-        raise InputError(f"{str(file)!r} is empty.") from None
+        raise InputError(f"{name!r} is empty.") from None
     except pd.errors.ParserWarning:
         raise InputError(
-            f"{str(file)!r} has rows with more cells than the {len(header)} of its header."
+            f"{name!r} has rows with more cells than the {len(content.header)} of its header."
         ) from None
     except pd.errors.ParserError as error:
         detail = str(error).removeprefix("Error tokenizing data. C error: ")
-        raise InputError(f"{str(file)!r} is not a proper table: {detail.strip()}.") from None
-    frame.columns = pd.Index([str(name) for name in frame.columns])
-    return Table(frame, source=file.name)
+        raise InputError(f"{name!r} is not a proper table: {detail.strip()}.") from None
 
 
-def _csv_header(file: Path) -> tuple[list[str], str]:
-    """Column names and delimiter, from the first line that is not blank."""
-    with _open_text(file) as lines:
-        for line in lines:
-            if line.strip():
-                break
-        else:
-            raise InputError(f"{str(file)!r} is empty.")
-    if "\0" in line:
-        raise InputError(f"{str(file)!r} is not text: it holds zero bytes.")
-    delimiter = max((",", ";", "\t"), key=line.count)
-    names = next(csv.reader(io.StringIO(line), delimiter=delimiter))
-    return [name.strip() for name in names], delimiter
+def _doubtful(frame: pd.DataFrame, content: TextContent) -> list[str]:
+    """Columns of numbers that may have lost something: leading zeros, digits, or the point of thousands."""
+    zeros = has_leading_zeros(content.data, content.separator)
+    comma = content.separator != "," and _uses_decimal_comma(frame)
+    found = []
+    for column in content.header:
+        cells = frame[column]
+        if cells.dtype == object and any(isinstance(cell, int) and abs(cell) >= 2**53 for cell in cells):
+            found.append(column)  # beyond 64 bits pandas keeps whole numbers one by one
+        if not _is_number(cells) or cells.dtype == bool:
+            continue
+        values = np.asarray(cells, dtype=np.float64)
+        values = values[np.isfinite(values)]
+        whole = bool((values == np.floor(values)).all())
+        too_long = len(values) > 0 and float(np.abs(values).max()) >= 2.0**53
+        if (whole and (zeros or too_long)) or (comma and not whole):
+            found.append(column)
+    return found
 
 
-def _open_text(file: Path) -> IO[str]:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-    return file.open(encoding="utf-8-sig", newline="")
+def _uses_decimal_comma(frame: pd.DataFrame) -> bool:
+    """Whether some column of text holds numbers such as 3,5."""
+    for column in frame.columns:
+        if not _is_number(frame[column]):
+            different = frame[column].dropna().astype(str).head(1000).unique()
+            cells = [number_cell(cell) for cell in different]
+            if any(cell is not None and cell.point is None for cell in cells):
+                return True
+    return False
 
 
-def _refuse_repeated(header: Sequence[str], file: Path) -> None:
+def _says_more(text: pd.Series[Any], numbers: pd.Series[Any]) -> bool:
+    """Whether the text of a column of numbers holds something its numbers do not."""
+    written = text.dropna().str.strip()
+    if written.str.fullmatch(r"[+-]?\d+").all():
+        return bool(written.str.fullmatch(r"0\d+|\d{16,}").any())
+    # One to three digits, a point, three digits: thousands, in a file with decimal commas.
+    return bool(written.str.fullmatch(r"-?([1-9]\d{0,2}\.\d{3}|\d{1,3})").all())
+
+
+def _is_number(cells: pd.Series[Any]) -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(cells.dtype)
+
+
+def _refuse_repeated(header: Sequence[str], name: str) -> None:
     repeated = [name for name, count in Counter(header).items() if count > 1]
     if repeated:
         what = "an empty name" if repeated[0] == "" else f"the name {repeated[0]!r}"
-        raise InputError(f"{str(file)!r} has several columns with {what}; column names must differ.")
+        raise InputError(f"{name!r} has several columns with {what}; column names must differ.")
 
 
-def _read_parquet(file: Path, text_columns: frozenset[str]) -> Table:
+def _read_excel(data: bytes, name: str) -> Table:
     import pandas as pd
 
     try:
-        frame = pd.read_parquet(file)
+        sheets = pd.ExcelFile(io.BytesIO(data), engine="openpyxl")
     except ImportError:
         raise InputError(
-            f"Reading {str(file)!r} needs pyarrow: install it with `pip install toprank[parquet]`."
+            f"Reading {name!r} needs openpyxl: install it with `pip install toprank[excel]`, or save the"
+            " sheet as .csv."
+        ) from None
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{name!r} is not an Excel file that can be read: {error}.") from None
+    with sheets:
+        frame = pd.read_excel(sheets, sheet_name=0, dtype=object)
+        others = len(sheets.sheet_names) - 1
+    header = [str(column).strip() for column in frame.columns]
+    _refuse_repeated(header, name)
+    frame.columns = pd.Index(header)
+    remarks = (
+        (f"{name} has {others + 1} sheets; the first, {str(sheets.sheet_names[0])!r}, was read.",)
+        if others
+        else ()
+    )
+    return Table(frame.dropna(how="all").reset_index(drop=True).infer_objects(), source=name, remarks=remarks)
+
+
+def _read_parquet(data: bytes, name: str) -> Table:
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(io.BytesIO(data))
+    except ImportError:
+        raise InputError(
+            f"Reading {name!r} needs pyarrow: install it with `pip install toprank[parquet]`."
         ) from None
     except (ValueError, OSError) as error:
-        raise InputError(f"{str(file)!r} is not a Parquet file that can be read: {error}.") from None
-    _refuse_repeated([str(name) for name in frame.columns], file)
-    frame.columns = pd.Index([str(name) for name in frame.columns])
-    return Table(frame.reset_index(drop=True), source=file.name)
+        raise InputError(f"{name!r} is not a Parquet file that can be read: {error}.") from None
+    _refuse_repeated([str(column) for column in frame.columns], name)
+    frame.columns = pd.Index([str(column) for column in frame.columns])
+    return Table(frame.reset_index(drop=True), source=name)
 
 
-def _read_svmlight(file: Path, text_columns: frozenset[str]) -> Table:
+def _read_svmlight(data: bytes, name: str) -> Table:
     import pandas as pd
     from sklearn.datasets import load_svmlight_file
 
     try:
         # One-based, as the format has it: guessing would shift a file that happens to use feature 0.
-        matrix, target, query = load_svmlight_file(str(file), query_id=True, zero_based=False)
+        matrix, target, query = load_svmlight_file(io.BytesIO(data), query_id=True, zero_based=False)
     except (ValueError, IndexError) as error:
-        raise InputError(f"{str(file)!r} is not an svmlight file with features from 1: {error}.") from None
+        raise InputError(f"{name!r} is not an svmlight file with features from 1: {error}.") from None
     whole = bool(np.all(target == np.floor(target)))
     columns: dict[str, Any] = {SVMLIGHT_TARGET: target.astype(np.int64) if whole else target}
     if len(query) == len(target) and len(query):
         columns[SVMLIGHT_QUERY] = query
     elif len(query):
-        raise InputError(f"{str(file)!r} has a qid on some lines and none on others.")
+        raise InputError(f"{name!r} has a qid on some lines and none on others.")
     if len(target) and not np.isfinite(matrix.data).all():
-        raise InputError(f"{str(file)!r} holds features that are infinite or not numbers.")
-    return Table(pd.DataFrame(columns), sp.csr_matrix(matrix, dtype=np.float64), source=file.name)
+        raise InputError(f"{name!r} holds features that are infinite or not numbers.")
+    return Table(pd.DataFrame(columns), sp.csr_matrix(matrix, dtype=np.float64), source=name)
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:

@@ -20,7 +20,7 @@ from toprank.output import write_whole
 __all__ = ["check_model_ending", "load_model", "model_bytes", "save_model"]
 
 FORMAT = "toprank model"
-VERSION = 1
+VERSION = 2
 """Raised when a file written now could no longer be read by the code before."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toprank import statistics
-from toprank.datasets import InputError, Note, Table
+from toprank.datasets import InputError, Note, Table, warning_sentences
 from toprank.datasets.roles import binary_labels
 from toprank.model import RankingModel, load_model
 from toprank.workflow.fitting import value_of
@@ -45,12 +45,20 @@ class ScoreReport:
     remarks: list[str]
 
 
-def score_file(model_path: str, data: str | None, *, trusted: Collection[str] = ()) -> ScoreReport:
+def score_file(
+    model_path: str,
+    data: str | None,
+    *,
+    trusted: Collection[str] = (),
+    encoding: str | None = None,
+    separator: str | None = None,
+) -> ScoreReport:
     """Rank the rows of a file (or a named data set, or for None the example) with a saved model."""
     model = load_model(model_path, trusted=trusted)
-    table = read_items(data, text_columns=model.text_columns)
+    table = read_items(data, text_columns=model.text_columns, encoding=encoding, separator=separator)
     listing, notes = model.ranked(table)
-    return ScoreReport(model, listing, table.source, _value(model, table), notes, missing_id(model, table))
+    remarks = [*table.remarks, *warning_sentences(notes), *missing_id(model, table)]
+    return ScoreReport(model, listing, table.source, _value(model, table), notes, remarks)
 
 
 def missing_id(model: RankingModel, table: Table) -> list[str]:

@@ -11,7 +11,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from toprank import datasets
-from toprank.datasets import InputError, Labelled, Roles, Table
+from toprank.datasets import Declared, InputError, Labelled, Roles, Table
+from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.load import Dataset
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
 
@@ -27,6 +28,11 @@ class Columns:
     target, id, qid, group : str or None
     ignore, categorical, positive : sequences of str
         Columns to leave out, columns whose numbers are categories, label values that belong at the top.
+    missing, read : sequences of str
+        Values that stand for missing ones, as ``COLUMN=VALUE`` or ``VALUE``; how to read a column, as
+        ``COLUMN=WAY`` (`toprank.datasets.declared.WAYS`).
+    encoding, separator : str or None
+        Of a text file, where they should not be found out.
     """
 
     target: str | None = None
@@ -36,6 +42,10 @@ class Columns:
     ignore: Sequence[str] = ()
     categorical: Sequence[str] = ()
     positive: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    read: Sequence[str] = ()
+    encoding: str | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Source:
     fingerprint : str
         SHA-256 of the file; empty where there is no file.
     remarks : tuple of str
-        Plain sentences about the source.
+        Plain sentences about the source, warnings about its columns included.
     """
 
     table: Table
@@ -86,9 +96,12 @@ def open_source(data: str | None, columns: Columns) -> Source:
         return _example(columns)
     if _is_name(data):
         return _from_catalog(datasets.load(data), columns)
-    path = Path(data)
-    text = [name for name in (columns.id, *columns.categorical) if name]
-    table = datasets.read_table(path, text_columns=text)
+    table = datasets.read_table(
+        data,
+        text_columns=_text_columns(columns),
+        encoding=columns.encoding,
+        separator=columns.separator,
+    )
     is_svmlight = table.sparse is not None
     target = columns.target or (SVMLIGHT_TARGET if is_svmlight else None)
     if target is None:
@@ -96,15 +109,32 @@ def open_source(data: str | None, columns: Columns) -> Source:
     # The queries of an svmlight file are there to be used; elsewhere they have to be named.
     qid = columns.qid or (SVMLIGHT_QUERY if is_svmlight and SVMLIGHT_QUERY in table.columns else None)
     roles = Roles(target, columns.id, qid, columns.group, tuple(dict.fromkeys(columns.ignore)))
-    return _source(table, roles, columns, fingerprint=_fingerprint(path))
+    return _source(table, roles, columns, fingerprint=table.fingerprint or _fingerprint(Path(data)))
 
 
-def read_new(data: str, source: Source) -> Table:
+def read_new(data: str, source: Source, columns: Columns | None = None) -> Table:
     """Unseen items, read the way the labelled ones were."""
-    return read_items(data, text_columns=[name for name in (source.roles.id, *source.categorical) if name])
+    columns = columns or Columns()
+    if data == STANDARD_INPUT and source.table.fingerprint:
+        raise InputError("--new '-': standard input has been read already, for the labelled items.")
+    description = source.labelled.features.description
+    readings = {} if description is None else description.readings
+    text = [name for name, reading in readings.items() if reading.needs_text]
+    return read_items(
+        data,
+        text_columns=[*text, *source.categorical, *([source.roles.id] if source.roles.id else [])],
+        encoding=columns.encoding,
+        separator=columns.separator,
+    )
 
 
-def read_items(data: str | None, *, text_columns: Sequence[str]) -> Table:
+def read_items(
+    data: str | None,
+    *,
+    text_columns: Sequence[str],
+    encoding: str | None = None,
+    separator: str | None = None,
+) -> Table:
     """Items that need no labels: from a file, a data set of the catalog by name, or (None) the example.
 
     Parameters
@@ -113,18 +143,26 @@ def read_items(data: str | None, *, text_columns: Sequence[str]) -> Table:
         As in `open_source`.
     text_columns : sequence of str
         Columns that are to stay text when a file is read.
+    encoding, separator : str or None
+        Of a text file, where they should not be found out.
     """
     if data is None:
         return _example_table()
     if _is_name(data):
         return _catalog_table(datasets.load(data))
-    return datasets.read_table(data, text_columns=text_columns)
+    return datasets.read_table(data, text_columns=text_columns, encoding=encoding, separator=separator)
 
 
 def _is_name(data: str) -> bool:
     """Whether this is a data set of the catalog and no file."""
     path = Path(data)
     return not path.exists() and not path.suffix and data in datasets.names()
+
+
+def _text_columns(columns: Columns) -> list[str]:
+    """Columns whose text matters, whatever it looks like: 1.234 may be a thousand or one."""
+    said = [one.rpartition("=")[0] for one in columns.read if "=" in one]
+    return [name for name in (columns.id, *columns.categorical, *said) if name]
 
 
 def _example_table() -> Table:
@@ -185,6 +223,15 @@ def _source(
     nominal = tuple(dict.fromkeys((*categorical, *columns.categorical)))
     for name in nominal:
         labelled.features.column(name, argument="categorical")
+    remarks = (*table.remarks, *remarks)
+    if labelled.features.sparse is None:
+        # How columns are read is decided on all rows, once; halves of the table are then read alike.
+        declared = Declared.of(
+            labelled.features.columns, categorical=nominal, missing=columns.missing, read=columns.read
+        )
+        labelled = replace(labelled, features=datasets.described(labelled.features, declared))
+        _, notes = datasets.learn_encoder(labelled.features)
+        remarks += tuple(datasets.warning_sentences(notes))
     return Source(table, labelled, roles, nominal, fingerprint, remarks)
 
 

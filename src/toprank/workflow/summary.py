@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from toprank.control import Outcome
-from toprank.datasets import Note
+from toprank.datasets import Note, warning_sentences
 from toprank.workflow.compare import CompareReport
 from toprank.workflow.rank import HeldOut, RankReport
 from toprank.workflow.score import ScoreReport
@@ -42,7 +42,7 @@ def ranking_summary(report: RankReport, files: Mapping[str, str], *, head: int) 
             "encoding": report.encoding,
             "columns": _notes(report.notes),
             "new_columns": _notes(report.new_notes),
-            "remarks": report.remarks,
+            "remarks": [*report.remarks, *warning_sentences(report.new_notes)],
             "files": list(files),
             "seconds": report.seconds,
         }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.datasets import InputError
+from toprank.datasets import InputError, Table
 from toprank.datasets.roles import binary_labels
 from toprank.exact import Certificate, Verification, verify
 from toprank.linear.exact import ExactRanker
@@ -44,7 +44,13 @@ class VerifyReport:
 
 
 def verify_file(
-    model_path: str, data: str | None, *, trusted: Collection[str] = (), seconds: float = 5.0
+    model_path: str,
+    data: str | None,
+    *,
+    trusted: Collection[str] = (),
+    seconds: float = 5.0,
+    encoding: str | None = None,
+    separator: str | None = None,
 ) -> VerifyReport:
     """Rebuild the problem from the data and check the certificate inside the model against it.
 
@@ -57,13 +63,17 @@ def verify_file(
         See `toprank.model.load_model`.
     seconds : float
         See `toprank.exact.verify`.
+    encoding, separator : str or None
+        Of a text file, where they should not be found out.
     """
     if not (seconds >= 0 and math.isfinite(seconds)):
         raise InputError(f"--seconds {seconds:g}: give a number from 0.")
     model = load_model(model_path, trusted=trusted)
     ranker = _certified(model, model_path)
     certificate = ranker.certificate_
-    X, y, qid = _labelled(model, data)
+    X, y, qid = _labelled(
+        model, read_items(data, text_columns=model.text_columns, encoding=encoding, separator=separator)
+    )
     try:
         # The model's own: reranking is about the top of the list and its part of the whole list's statistic.
         problem = model.ranker.problem(X, model.ranker.classes_[y], qid=qid)
@@ -77,10 +87,9 @@ def verify_file(
 
 
 def _labelled(
-    model: RankingModel, data: str | None
+    model: RankingModel, table: Table
 ) -> tuple[Any, NDArray[np.int8], NDArray[np.int64] | None]:
     """Features, labels and queries as the model sees them."""
-    table = read_items(data, text_columns=model.text_columns)
     if model.roles.target not in table.columns:
         raise InputError(f"{table.source} has no column {model.roles.target!r}, the target of the model.")
     y, _ = binary_labels(table.frame[model.roles.target], positive=model.positive)

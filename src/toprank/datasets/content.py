@@ -1,0 +1,174 @@
+"""The bytes of a file or of standard input, unpacked; of text, also the encoding and the separator."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from toprank.datasets.errors import InputError
+
+__all__ = ["SEPARATORS", "STANDARD_INPUT", "TextContent", "has_leading_zeros", "raw_bytes", "text_content"]
+
+STANDARD_INPUT = "-"
+"""The file name that stands for standard input."""
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+_LINES_LOOKED_AT = 50
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def raw_bytes(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file, or of standard input for ``-``; unpacked where gzip packed them."""
+    if os.fspath(path) == STANDARD_INPUT:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise InputError("'-' reads the items from standard input, but nothing is piped into it.")
+        content = sys.stdin.buffer.read()
+        packed = content[:2] == b"\x1f\x8b"
+    else:
+        content = Path(path).read_bytes()
+        packed = Path(path).suffix.lower() == ".gz"
+    return gzip.decompress(content) if packed else content
+
+
+@dataclass(frozen=True)
+class TextContent:
+    """Text with the way it is laid out.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8, without a mark at the beginning.
+    separator : str
+    skipped : int
+        Lines before the header.
+    header : list of str
+    remarks : tuple of str
+        What was assumed.
+    """
+
+    data: bytes
+    separator: str
+    skipped: int
+    header: list[str]
+    remarks: tuple[str, ...]
+
+
+def text_content(
+    data: bytes, name: str, *, encoding: str | None = None, separator: str | None = None
+) -> TextContent:
+    """Find out encoding, separator and header of some text, as far as they are not given."""
+    found, remarks = (encoding, ()) if encoding else _encoding(data, name)
+    text = _utf8(data, found, name)
+    lines = [line for line in _first_lines(text) if line.strip()]
+    if not lines:
+        raise InputError(f"{name!r} is empty.")
+    if "\0" in lines[0]:
+        raise InputError(f"{name!r} is not text: it holds zero bytes.")
+    skipped = 0
+    # Excel's own way to say which separator a file uses.
+    if lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5 and len(lines) > 1:
+        separator, skipped, lines = separator or lines[0].strip()[4], 1, lines[1:]
+    if separator is None:
+        separator = _separator(lines)
+    elif separator not in SEPARATORS and len(separator) != 1:
+        raise InputError(
+            f"separator {separator!r}: give a single character, such as {', '.join(map(repr, SEPARATORS))}."
+        )
+    names = next(csv.reader(io.StringIO(lines[0]), delimiter=separator, skipinitialspace=True))
+    return TextContent(text, separator, skipped, [one.strip() for one in names], remarks)
+
+
+def _encoding(data: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:
+    """None for plain UTF-8, else what the first bytes say, else Windows-1252, which is latin-1 and more."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return encoding, ()
+    start = data[:4096]
+    if len(start) > 1 and start.count(0) > len(start) // 4:
+        # Without a mark, text in UTF-16 shows in that every other byte is zero.
+        encoding = "utf-16-be" if start[::2].count(0) > start[1::2].count(0) else "utf-16-le"
+        return encoding, (
+            f"{name} has no mark of its encoding and was read as {encoding}; --encoding sets another.",
+        )
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        encoding = "cp1252" if _decodes(data, "cp1252") else "latin-1"
+        row = data.count(b"\n", 0, error.start) + 1
+        called = "Windows-1252 (latin-1 and more)" if encoding == "cp1252" else encoding
+        word = data[max(error.start - 12, 0) : error.end + 12].decode(encoding).split("\n")
+        shown = max(word, key=len).strip(' ",;|\t\r')
+        return encoding, (
+            f"{name} is not UTF-8 (line {row}, {shown!r}) and was read as {called}; --encoding sets another.",
+        )
+    return None, ()
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _utf8(data: bytes, encoding: str | None, name: str) -> bytes:
+    if encoding is None:
+        return data
+    try:
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except LookupError:
+        raise InputError(
+            f"encoding {encoding!r} is not known; common ones are utf-8, latin-1, cp1252, utf-16."
+        ) from None
+    except UnicodeError as error:
+        where = f" (byte {error.start + 1})" if isinstance(error, UnicodeDecodeError) else ""
+        raise InputError(
+            f"{name!r} is not {encoding} text{where}; leave --encoding out to have it found."
+        ) from None
+
+
+def _first_lines(text: bytes) -> list[str]:
+    """Some lines from the beginning; the last may be cut short and is left out if there are more."""
+    start = text[: 1 << 16].decode("utf-8", errors="ignore")
+    lines = start.splitlines()
+    return (
+        lines[:_LINES_LOOKED_AT] if len(text) <= 1 << 16 or len(lines) < 2 else lines[:-1][:_LINES_LOOKED_AT]
+    )
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """The separator that splits the lines most evenly into more than one cell; a comma where none does."""
+
+    def evenness(separator: str) -> tuple[float, int]:
+        widths = [len(row) for row in csv.reader(lines, delimiter=separator, skipinitialspace=True) if row]
+        wide = widths[0]
+        return (sum(width == wide for width in widths) / len(widths), wide) if wide > 1 else (0.0, 0)
+
+    try:
+        return max(SEPARATORS, key=evenness)
+    except csv.Error:
+        return ","
+
+
+def has_leading_zeros(text: bytes, separator: str) -> bool:
+    """Whether some cell begins with a zero and another digit, as postcodes do: a quick look at all bytes."""
+    codes = np.frombuffer(text, dtype=np.uint8)
+    zeros = np.flatnonzero(codes[1:-1] == ord("0")) + 1
+    starts = np.isin(codes[zeros - 1], np.frombuffer(f'{separator}"\n\r '.encode(), dtype=np.uint8))
+    after = codes[zeros[starts] + 1]
+    return bool(((after >= ord("0")) & (after <= ord("9"))).any())
