@@ -257,7 +257,12 @@ def rank_items(
         outcome=ranker.outcome_,
         notes=notes,
         new_notes=[] if new is None else new_notes,
-        remarks=[*source.remarks, *(() if new is None else new.remarks), *column_hints(items, encoder, X), *dict.fromkeys(remarks)],
+        remarks=[
+            *source.remarks,
+            *(() if new is None else new.remarks),
+            *column_hints(items, encoder, X),
+            *dict.fromkeys(remarks),
+        ],
         interrupted=kept.interrupted,
         seconds=time.perf_counter() - began,
     )
