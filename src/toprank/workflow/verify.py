@@ -86,9 +86,7 @@ def verify_file(
     return VerifyReport(certificate, int(problem.X.shape[0]), checked)
 
 
-def _labelled(
-    model: RankingModel, table: Table
-) -> tuple[Any, NDArray[np.int8], NDArray[np.int64] | None]:
+def _labelled(model: RankingModel, table: Table) -> tuple[Any, NDArray[np.int8], NDArray[np.int64] | None]:
     """Features, labels and queries as the model sees them."""
     if model.roles.target not in table.columns:
         raise InputError(f"{table.source} has no column {model.roles.target!r}, the target of the model.")
