@@ -124,3 +124,10 @@ def test_money_in_a_table_of_pandas_is_read_too():
     encoder, notes = learn_encoder(Table(pd.DataFrame({"price": ["$1,200", None, "$80.5"]})))
     assert encoder.columns[0].reading.unit == "$"
     assert any("median $640.2" in note.text for note in notes), notes
+
+
+def test_plain_columns_keep_their_type(tmp_path):
+    (tmp_path / "a.csv").write_text("pump_id,flag,y\n7,True,0\n8,False,1\n9,True,0\n")
+    frame = open_source(str(tmp_path / "a.csv"), Columns(target="y")).labelled.features.frame
+    assert frame["pump_id"].dtype == np.int64
+    assert frame["flag"].dtype == bool

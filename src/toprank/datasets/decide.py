@@ -82,12 +82,12 @@ def described(table: Table, declared: Declared | None = None) -> Table:
     for name in table.columns:
         cells = table.frame[name]
         reading, about = _decided(cells, evidence.get(name), habits, declared)
-        if isinstance(reading, TextReading):
-            converted[name] = cells
-        else:
+        converted[name] = cells
+        if not isinstance(reading, TextReading):
             values = reading.read(cells)
             about += sentinel_notes(name, values, reading)
-            converted[name] = pd.Series(reading.kept(values), index=cells.index)
+            if name in evidence or reading.missing:
+                converted[name] = pd.Series(reading.kept(values), index=cells.index)
         readings[name] = reading
         notes += about
     frame = pd.DataFrame(converted, index=table.frame.index, columns=table.frame.columns)
