@@ -270,7 +270,7 @@ BAD_ARGUMENTS = {
     "new not there": ([*RANK, "--new", "absent.csv"], "'absent.csv'"),
     "infinite value": (["rank", "infinite.csv", "-t", "y"], "Column 'a' holds an infinite value in row 2"),
     "all constant": (["rank", "constant.csv", "-t", "y"], "no column to learn from"),
-    "not UTF-8": (["rank", "latin.csv", "-t", "y"], "UTF-8"),
+    "not UTF-8": (["rank", "latin.csv", "-t", "y", "--encoding", "utf-8"], "utf-8"),
     "ragged": (["rank", "ragged.csv", "-t", "y"], "line 3"),
     "repeated names": (["rank", "names.csv", "-t", "y"], "'a'"),
     "unknown format": (["rank", "items.xlsx", "-t", "y"], "'items.xlsx'"),
@@ -327,7 +327,7 @@ def test_bad_input_gets_one_line_and_leaves_nothing(mistakes, capsys, case):
 
 def test_damaged_models(mistakes, capsys):
     text = Path("m.json").read_text()
-    for content in (text[: len(text) // 2], text.replace('"version": 1', '"version": 2'), "{}", ""):
+    for content in (text[: len(text) // 2], text.replace('"version": 2', '"version": 99'), "{}", ""):
         Path("bad.json").write_text(content)
         assert main(["score", "bad.json", "items.csv", "--out", "out.csv"]) == 2
         errors = capsys.readouterr().err

@@ -78,19 +78,17 @@ def described(table: Table, declared: Declared | None = None) -> Table:
     habits = _habits(evidence.values())
     readings: dict[str, Reading] = {}
     notes: list[Note] = []
-    converted = {}
+    frame = table.frame.copy(deep=False)
     for name in table.columns:
         cells = table.frame[name]
         reading, about = _decided(cells, evidence.get(name), habits, declared)
-        converted[name] = cells
         if not isinstance(reading, TextReading):
             values = reading.read(cells)
             about += sentinel_notes(name, values, reading)
             if name in evidence or reading.missing:
-                converted[name] = pd.Series(reading.kept(values), index=cells.index)
+                frame[name] = pd.Series(reading.kept(values), index=cells.index)
         readings[name] = reading
         notes += about
-    frame = pd.DataFrame(converted, index=table.frame.index, columns=table.frame.columns)
     return replace(table, frame=frame, description=Description(readings, tuple(notes)))
 
 
