@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
 from toprank.exact.coordinates import pairs_in, plain_basis, slanted
-from toprank.exact.dependence import ledger
+from toprank.exact.dependence import Ledger, ledger
 from toprank.exact.pairs import PairArrays, largest_leads
 from toprank.exact.whole import independent_columns, is_regular
 
@@ -230,11 +230,18 @@ def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | 
         count,
         at_most,
         doubt,
-        ledger(rows, upper, lower),
+        # Two coordinates are compared without primes.
+        ledger(rows, upper, lower) if len(used) > 2 else _plain_ledger(rows, upper, lower),
     )
     basis = np.zeros((arrays.differences.shape[1], r))
     basis[used] = reduced
     return Frame(problem, basis, 0.0, scale, value, floor, 0.0, len(used) <= 2)
+
+
+def _plain_ledger(rows: Floats, upper: NDArray[np.int32], lower: NDArray[np.int32]) -> Ledger:
+    """Features and pairs alone."""
+    features, shift, _, _, *rest = ledger(rows, upper[:1], lower[:1])
+    return (features, shift, upper.astype(np.int64), lower.astype(np.int64), *rest)
 
 
 def _strict_basis(

@@ -84,16 +84,19 @@ class _Rays:
 
 
 def _sorted_events(E: Floats) -> tuple[Places, Floats]:
-    """Events by angle, beginning after the widest gap, and the angles."""
-    angle = np.arctan2(E[:, 1], E[:, 0])
-    both = np.concatenate([angle - np.pi / 2, angle + np.pi / 2])
-    both = np.where(both < -np.pi, both + 2 * np.pi, np.where(both >= np.pi, both - 2 * np.pi, both))
-    order = np.argsort(both, kind="stable")
-    angles = both[order]
-    gaps = np.diff(angles, append=angles[0] + 2 * np.pi)
-    begin = int(np.argmax(gaps)) + 1
-    turned = np.concatenate([angles[begin:], angles[:begin] + 2 * np.pi])
-    return np.roll(order, -begin).astype(np.int64), turned
+    """Events by angle, beginning after the widest gap, and the angles.
+
+    Each line is met twice, half a turn apart, so that half of the events tell the order of all.
+    """
+    P = len(E)
+    turns, angles = np.divmod(np.arctan2(E[:, 1], E[:, 0]) - np.pi / 2, np.pi)
+    order = np.argsort(angles)
+    angles = angles[order]
+    begin = int(np.argmax(np.diff(angles, append=angles[0] + np.pi))) + 1
+    lost_first = (turns[order] % 2).astype(np.int64)
+    half = np.concatenate([order + lost_first * P, order + (1 - lost_first) * P])
+    both = np.concatenate([angles, angles + np.pi, angles[:begin] + 2 * np.pi])
+    return np.concatenate([half[begin:], half[:begin]]), both[begin:]
 
 
 def _exactly(events: Places, angles: Floats, rays: _Rays) -> tuple[Places, Places]:

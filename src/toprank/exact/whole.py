@@ -61,13 +61,18 @@ def independent_columns(rows: Floats, upper: Places, lower: Places) -> Places:
     array([0, 2])
     """
     n, d = rows.shape
+    # A few pairs show that columns are independent; that they are not takes all.
+    few = slice(None, None, max(1, len(upper) // (64 + 8 * d)))
+    if is_regular(rows, upper[few], lower[few]):
+        return np.arange(d)
     graph = coo_array((np.ones(len(upper)), (upper, lower)), shape=(n, n)).tocsr()
     forest = minimum_spanning_tree(graph).tocoo()
-    book = ledger(rows, forest.row, forest.col)
+    ends = forest.row.astype(np.int64), forest.col.astype(np.int64)
+    book = ledger(rows, *ends)
     kept: Places | None = None
     shown = 0.0
     for prime, powers in zip(book[6], book[7], strict=True):
-        found = _pivots(_residues(rows, book[1], int(prime), powers), forest.row, forest.col, int(prime))
+        found = _pivots(_residues(rows, book[1], int(prime), powers), *ends, int(prime))
         if len(found) == d:
             return found
         if kept is None or len(found) > len(kept):
@@ -79,13 +84,17 @@ def independent_columns(rows: Floats, upper: Places, lower: Places) -> Places:
     return np.arange(d)
 
 
-def is_regular(matrix: Floats) -> bool:
-    """Whether a square matrix of floats is invertible, exactly; False when one prime cannot tell."""
-    size = len(matrix)
-    rows = np.vstack([matrix, np.zeros(size)])
-    book = ledger(rows, np.arange(size), np.full(size, size))
+def is_regular(rows: Floats, upper: Places | None = None, lower: Places | None = None) -> bool:
+    """Whether columns of floats are independent, exactly: of the rows, or of differences of pairs of them.
+
+    False when one prime cannot tell.
+    """
+    if upper is None or lower is None:
+        upper, lower = np.arange(len(rows)), np.full(len(rows), len(rows))
+        rows = np.vstack([rows, np.zeros(rows.shape[1])])
+    book = ledger(rows, upper, lower)
     residues = _residues(rows, book[1], int(book[6][0]), book[7][0])
-    return len(_pivots(residues, book[2], book[3], int(book[6][0]))) == size
+    return len(_pivots(residues, book[2], book[3], int(book[6][0]))) == rows.shape[1]
 
 
 def _residues(rows: Floats, shift: Places, prime: int, powers: Places) -> Places:
