@@ -183,7 +183,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} needs two classes to rank, but y has one class only ({classes[0]!r})."
             )
-        top = top_label(classes, self._wanted_label())
+        top = top_label(classes.tolist(), self._wanted_label())
         return classes[[1 - top, top]], (labels == top).astype(np.int8)
 
     def _wanted_label(self) -> Any:

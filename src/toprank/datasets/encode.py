@@ -225,7 +225,7 @@ def _learn_plain(
         names[k]: NumberColumn(
             names[k], float(middle[k]), float(mean[k]), float(scale[k]), readings[names[k]]
         )
-        for k in np.flatnonzero(good)
+        for k in np.flatnonzero(good).tolist()
     }
 
 

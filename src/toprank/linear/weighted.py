@@ -19,7 +19,7 @@ class WeightedRanker(LinearRanker):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> float:
         """The statistic this ranker maximises on `X`, the mean over queries; ties are mistakes."""
-        statistic = self.statistic  # type: ignore[attr-defined]
+        statistic = self.statistic
         if isinstance(statistic, str | RankStatistic):
             return super().score(X, y, sample_weight=sample_weight, qid=qid)
         if sample_weight is not None:
