@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,5 +169,5 @@ def _wins_exactly(scores: Scores, upper: int, lower: int) -> bool:
 
 
 def _dense(rows: Matrix, chosen: Rows) -> Floats:
-    part = rows[chosen]
+    part: Any = rows[chosen]
     return np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)

@@ -240,8 +240,8 @@ def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | 
 
 def _plain_ledger(rows: Floats, upper: NDArray[np.int32], lower: NDArray[np.int32]) -> Ledger:
     """Features and pairs alone."""
-    features, shift, _, _, *rest = ledger(rows, upper[:1], lower[:1])
-    return (features, shift, upper.astype(np.int64), lower.astype(np.int64), *rest)
+    book = ledger(rows, upper[:1], lower[:1])
+    return (book[0], book[1], upper.astype(np.int64), lower.astype(np.int64), *book[4:])
 
 
 def _strict_basis(

@@ -107,7 +107,8 @@ def _exactly(events: Places, angles: Floats, rays: _Rays) -> tuple[Places, Place
     crowded = np.flatnonzero(np.diff(np.concatenate(([True], apart, [True])).astype(np.int8)))
     for first, last in zip(crowded[::2].tolist(), (crowded[1::2] + 1).tolist(), strict=True):
         known = {event: rays.of(event) for event in events[first:last].tolist()}
-        ranked = sorted(known, key=cmp_to_key(lambda a, b, known=known: _compare(known[a], known[b])))
+        along = cmp_to_key(_compare)
+        ranked = sorted(known, key=lambda event, rays=known: along(rays[event]))  # type: ignore[misc]
         events[first:last] = ranked
         ends[first : last - 1] = [_compare(known[a], known[b]) != 0 for a, b in pairwise(ranked)]
     return events, np.flatnonzero(ends) + 1

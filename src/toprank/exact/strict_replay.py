@@ -83,7 +83,8 @@ def opposed(pairs: Whole, near: Floats, live: NDArray[np.intp]) -> NDArray[np.in
 def _add_up_to_zero(rows: Whole) -> bool:
     """Whether positive multipliers, unique up to their size, make the rows vanish."""
     table = [[Fraction(v) for v in column] for column in rows.T.tolist()]
-    count, pivots = len(rows), []
+    count = len(rows)
+    pivots: list[int] = []
     for j in range(count):
         line = next((i for i in range(len(pivots), len(table)) if table[i][j]), None)
         if line is None:

@@ -6,6 +6,7 @@ Every float is a whole number times a power of two, so ranks are decided exactly
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ __all__ = ["free_margin", "independent_columns", "is_regular"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+Numbers = NDArray[np.signedinteger[Any]]
 LEAST_MARGIN = 2.0**-20
 """Smaller ones are of no use: boxes and cells of directions would have to be as small."""
 
@@ -53,7 +55,7 @@ def free_margin(rows: Floats) -> float:
     return margin if margin >= LEAST_MARGIN else 0.0
 
 
-def independent_columns(rows: Floats, upper: Places, lower: Places) -> Places:
+def independent_columns(rows: Floats, upper: Numbers, lower: Numbers) -> Places:
     """Columns whose differences over the pairs span those of all columns, exactly; the first such ones.
 
     >>> X = np.array([[0.0, 0.0, 1.0], [1.0, 2.0, 1.0], [3.0, 6.0, 1.5]])
@@ -84,7 +86,7 @@ def independent_columns(rows: Floats, upper: Places, lower: Places) -> Places:
     return np.arange(d)
 
 
-def is_regular(rows: Floats, upper: Places | None = None, lower: Places | None = None) -> bool:
+def is_regular(rows: Floats, upper: Numbers | None = None, lower: Numbers | None = None) -> bool:
     """Whether columns of floats are independent, exactly: of the rows, or of differences of pairs of them.
 
     False when one prime cannot tell.
