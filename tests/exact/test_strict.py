@@ -9,7 +9,7 @@ import pytest
 import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run
-from toprank.exact import RankingProblem
+from toprank.exact import RankingProblem, verify
 from toprank.exact.compilation import compile_for
 from toprank.exact.replay import replay
 from toprank.exact.search import search
@@ -146,3 +146,43 @@ def test_dependent_columns_are_found_exactly():
     assert independent_columns(X, *pairs).tolist() == [0, 1, 3]
     assert is_regular(np.array([[1.0, 1.0], [1.0, 1 + 2.0**-52]]))
     assert not is_regular(np.array([[0.1, 0.2], [0.2, 0.4]]))
+
+
+# -- regions too thin for floats ----------------------------------------------------------------------
+
+
+def thin_problem(n=40):
+    """Whole numbers, standardised: what was exactly opposed is so up to the last digit only."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 6, size=(n, 3)).astype(float)
+    y = (X.sum(axis=1) + 3 * rng.normal(size=n) > 8).astype(int)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return RankingProblem.from_labels(X, y, "dcg")
+
+
+def test_thin_regions_are_counted_as_won_and_the_claim_states_its_margin():
+    problem = thin_problem()
+    compile_for(problem, "sweep")
+    with Run(time_limit=60, rng=0) as run:
+        found = search(problem, run, method="sweep")
+    assert found.proved
+    assert 0 < found.margin < 1e-9
+    assert "too thin to decide" in found.notes[0]
+    assert "among scores that win pairs by 1.2e-10 of their length" in found.summary()
+    assert problem.evaluate(found.coef) <= found.bound
+    assert verify(problem, found, seconds=0).passed
+
+
+def test_a_search_that_settled_for_a_margin_is_taken_up_again(tmp_path):
+    problem, path = thin_problem(24), tmp_path / "proof.npz"
+    compile_for(problem, "sweep")
+
+    def stop_late(progress):
+        return progress.phase != "sweep" or progress.iterations < 100
+
+    with Run(rng=0, callback=stop_late) as run:
+        search(problem, run, method="sweep", checkpoint=path)
+    with Run(time_limit=60, rng=0) as run:
+        found = search(problem, run, method="sweep", checkpoint=path)
+    assert found.proved
+    assert not path.exists()

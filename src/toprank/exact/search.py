@@ -137,6 +137,7 @@ class _Search:
         self.resumed: Checkpoint | None = None
         self.last_saved = run.seconds
         self.proofs: list[dict[str, Any]] = []
+        self.asked = problem
         self.settled = False
         """Whether the problem has a margin because some regions were too thin to decide."""
         self.notes: list[str] = []
@@ -334,6 +335,10 @@ class _Search:
                 continue
             self._close(method, support)
 
+    def _settle(self, wider: RankingProblem) -> None:
+        """Go on with a margin."""
+        self.problem, self.whole, self.settled = wider, None, True
+
     def _settle_for_margin(self, method: Method, support: Support) -> bool:
         """Where regions are too thin for floating point: claim something about all wider ones instead.
 
@@ -351,9 +356,9 @@ class _Search:
         wider = replace(self.problem, margin=THIN)
         if wider.evaluate(self.coef) < self.value:
             return False
-        self.problem, self.whole, self.keep_proof = wider, None, self.keep_proof and not self.proofs
+        self.keep_proof = self.keep_proof and not self.proofs
         self.proofs.clear()
-        self.settled = True
+        self._settle(wider)
         self.tree.waiting.append(support)
         return True
 
@@ -445,8 +450,10 @@ class _Search:
             "history": self.history,
             "method": self.used,
             "supports": self.tree.to_plain(support),
+            "settled": self.settled,
+            "notes": self.notes,
         }
-        Checkpoint(self.problem.fingerprint(), facts, method.checkpoint()).save(self.path)
+        Checkpoint(self.asked.fingerprint(), facts, method.checkpoint()).save(self.path)
 
     def _resume(self) -> None:
         """Take over the state left in the checkpoint file, if there is one."""
@@ -454,6 +461,9 @@ class _Search:
             return
         self.resumed = Checkpoint.load(self.path, self.problem.fingerprint())
         facts = self.resumed.facts
+        self.notes = list(facts["notes"])
+        if facts["settled"]:
+            self._settle(replace(self.problem, margin=THIN))
         self.offer(np.array(facts["coef"], dtype=np.float64))
         self.bound = max(self.value, float(facts["bound"]))
         self.spent = self.nodes = int(facts["spent"])
