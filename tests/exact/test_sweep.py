@@ -277,15 +277,17 @@ def test_conflicts_are_those_of_a_linear_program(seed):
 
 def test_error_covers_the_coordinates():
     """Rows of the frame differ from exact products by less than the error that is allowed for."""
-    problem = medium_problem(3, n=20)
-    frame = build_frame(problem.arrays(), np.ones(4))
-    D = problem.arrays().differences
-    scale = Fraction(2) ** round(math.log2(np.abs(frame.problem.E).max() / np.abs(D @ frame.basis).max()))
+    arrays = medium_problem(3, n=20).arrays()
+    frame = build_frame(arrays, np.ones(4))
     basis = [[Fraction(v) for v in row] for row in frame.basis.tolist()]
-    for row, coordinates, error in zip(D.tolist(), frame.problem.E, frame.problem.error, strict=True):
-        for j, given in enumerate(coordinates):
-            exact = scale * sum(Fraction(x) * basis[i][j] for i, x in enumerate(row))
-            assert abs(exact - Fraction(float(given))) <= Fraction(float(error))
+    rows = [[Fraction(v) for v in row] for row in arrays.rows.tolist()]
+    for p, (given, error) in enumerate(zip(frame.problem.E, frame.problem.error, strict=True)):
+        row = [a - b for a, b in zip(rows[arrays.upper[p]], rows[arrays.lower[p]], strict=True)]
+        exact = [sum(x * basis[i][j] for i, x in enumerate(row)) for j in range(len(given))]
+        # Each row is brought to a size of its own by a power of two.
+        scale = Fraction(2) ** round(math.log2(np.abs(given).max() / float(max(map(abs, exact)))))
+        for a, b in zip(exact, given.tolist(), strict=True):
+            assert abs(scale * a - Fraction(b)) <= Fraction(float(error))
 
 
 # -- the search as a whole ------------------------------------------------------------------------
