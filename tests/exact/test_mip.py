@@ -116,7 +116,7 @@ def test_without_a_margin_the_programs_state_their_own(formulation):
     assert found.value == pytest.approx(1.0)
     assert found.margin == OWN_MARGIN
     assert "1e-06" in found.summary()
-    assert verify(problem, found) == []
+    assert verify(problem, found).failed == ()
 
 
 @pytest.mark.parametrize("seed", range(1, 21, 2))

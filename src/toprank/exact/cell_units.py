@@ -29,6 +29,7 @@ __all__ = ["Units", "build_units", "convex_below", "group"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
+_Shared = tuple[Floats, tuple[Floats, ...], tuple[Floats, Ledger], Floats]
 UNIT = 2.0**-53
 VALUE_BITS = 61
 SLACK = 1e-3
@@ -169,7 +170,7 @@ def _gauges(scaled: Floats, margin: Floats) -> tuple[Floats, ...]:
     return tuple(np.array([eps * low, eps * high, margin, size, 0.9 * eps * low]) for eps in EPSILONS)
 
 
-def _preference_units(arrays: PairArrays, shared: Any, listed: Whole, start: Whole) -> Units:
+def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start: Whole) -> Units:
     assert arrays.pair_weight is not None
     scale = _scale(math.fsum(arrays.pair_weight.tolist()))
     worths = [
@@ -190,7 +191,7 @@ def _preference_units(arrays: PairArrays, shared: Any, listed: Whole, start: Who
 
 
 def _list_units(
-    arrays: PairArrays, shared: Any, listed: Whole, start: Whole, direction: Floats | None
+    arrays: PairArrays, shared: _Shared, listed: Whole, start: Whole, direction: Floats | None
 ) -> Units:
     n_positives, n_negatives = len(arrays.positive_query), len(arrays.negative_query)
     used, first = np.unique(arrays.positive_query, return_inverse=True)
