@@ -249,15 +249,15 @@ def test_standardised_whole_numbers_are_decided_or_left_open():
 def test_a_proof_with_a_pair_at_the_very_margin_is_replayed():
     """One rule tells search and replay which pairs can be won at all."""
     rng = np.random.default_rng(3)
-    D = np.array([0.7, 0.6])
-    reach = float(np.abs(D).sum())
-    margin = reach * (1 + 10 * 2.0**-53)
-    assert reach * (1 + 8 * 2.0**-53) < margin <= reach * (1 + 16 * 2.0**-53)
-    X = np.vstack((rng.normal(size=(10, 2)), np.zeros(2), 4.0 + np.zeros(2), 4.0 + D))
-    y = np.append(rng.permutation(np.arange(11) % 2), [0, 1])
-    problem = RankingProblem.from_labels(X, y, "dcg", margin=margin / 8, scales=[1.0, 1.0])
-    search = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9, keep_log=True))
-    assert replay_cells(problem.arrays(), search.log, max(search.bound, search.unresolved) + 1e-9) == []
+    for units in (-1000, -10, 0, 3, 10, 12, 20, 1000):
+        D = rng.uniform(0.3, 1.0, size=2)
+        D[0] = rng.uniform(0.5, 1.0)  # of length one
+        margin = float(np.abs(D).sum()) * (1 + units * 2.0**-53)
+        X = np.vstack((rng.normal(size=(10, 2)), np.zeros((2, 2)), D))
+        y = np.append(rng.permutation(np.arange(11) % 2), [0, 1])
+        problem = RankingProblem.from_labels(X, y, "dcg", margin=margin, scales=[1.0, 1.0])
+        search = solved(CellSearch(problem.arrays(), target=problem.floor + 1e-9, keep_log=True))
+        assert replay_cells(problem.arrays(), search.log, max(search.bound, search.unresolved) + 1e-9) == []
 
 
 def test_equal_differences_are_one_unit():
@@ -311,7 +311,7 @@ def test_a_search_that_ends_because_the_target_rose_leaves_a_whole_log(entered):
 
 
 def test_a_log_with_anything_missing_or_changed_is_refused():
-    problem = medium(3, 30, 4)
+    problem = medium(3, 40, 4)
     search = logged(problem)
     assert search.nodes > 20
     arrays, bound = problem.arrays(), search.bound + 1e-9

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from toprank.exact.cell_units import group
-from toprank.exact.elimination import null_vectors, same_direction, whole_difference
+from toprank.exact.elimination import exact_reach, null_vectors, same_direction, whole_difference
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["replay_cells"]
@@ -201,8 +201,7 @@ class _Judge:
             row = whole_difference(self._arrays, pair)
             if unit >= 0 and not same_direction(row, self._whole[unit]):
                 raise _LogError("pairs of one unit that differ")
-            reach = Fraction(float(np.abs(self._arrays.differences[pair]).sum())) * (1 + Fraction(1, 2**40))
-            if unit < 0 and any(row) and reach >= Fraction(self._arrays.margin):
+            if unit < 0 and any(row) and exact_reach(self._arrays, pair) >= Fraction(self._arrays.margin):
                 raise _LogError("a pair left out that may be won")
 
     def _weights_of(self, q: int) -> list[Fraction]:

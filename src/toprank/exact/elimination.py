@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from toprank.exact.pairs import PairArrays
+from toprank.exact.pairs import PairArrays, lengths
 
-__all__ = ["null_vectors", "same_direction", "whole_difference"]
+__all__ = ["exact_reach", "null_vectors", "same_direction", "whole_difference"]
+
+
+def _exact_difference(arrays: PairArrays, pair: int) -> list[Fraction]:
+    upper, lower = arrays.rows[arrays.upper[pair]].tolist(), arrays.rows[arrays.lower[pair]].tolist()
+    return [Fraction(a) - Fraction(b) for a, b in zip(upper, lower, strict=True)]
+
+
+def exact_reach(arrays: PairArrays, pair: int) -> Fraction:
+    """The largest lead of a pair in the box, relative to its length."""
+    rounded = arrays.rows[arrays.upper[pair]] - arrays.rows[arrays.lower[pair]]
+    length = int(lengths(rounded[None, :])[0])
+    return sum(map(abs, _exact_difference(arrays, pair)), start=Fraction(0)) / Fraction(2) ** length
 
 
 def whole_difference(arrays: PairArrays, pair: int) -> list[int]:
     """The exact difference of a pair, times a power of two that makes it whole numbers."""
-    upper, lower = arrays.rows[arrays.upper[pair]].tolist(), arrays.rows[arrays.lower[pair]].tolist()
-    exact = [Fraction(a) - Fraction(b) for a, b in zip(upper, lower, strict=True)]
+    exact = _exact_difference(arrays, pair)
     common = max((v.denominator for v in exact), default=1)
     return [int(v * common) for v in exact]
 
