@@ -186,3 +186,11 @@ def test_default_work_falls_with_the_length_of_the_list():
     short = RankingProblem.from_labels(*synthetic(50, 3), "dcg")
     longer = RankingProblem.from_labels(*synthetic(3000, 3), "dcg")
     assert default_lines(short) > default_lines(longer) >= 30
+
+
+def test_a_start_that_ties_all_rows_is_left():
+    """Opposite columns: equal coefficients give every row the same score."""
+    x = np.array([-2.0, -1.0, -1.0, 1.0, 1.0, 2.0])
+    problem = RankingProblem.from_labels(np.column_stack((x, -x)), [1, 0, 0, 1, 1, 1], "auc")
+    with Run(rng=0) as run:
+        assert local_search(problem, [np.ones(2)], run).best.value == pytest.approx(0.75)

@@ -227,7 +227,13 @@ def _singular(features, shift, upper, lower, members, count, prime, powers, tabl
 def rank_deficient(ledger, members, count):
     """Whether the rows (signs do not matter) are exactly dependent; False when the primes do not suffice."""
     features, shift, upper, lower, bits, minor_bits, primes, powers = ledger
-    if count > features.shape[1]:
+    felt = 0  # columns in which some row is not zero
+    for j in range(features.shape[1]):
+        for i in range(count):
+            if features[upper[members[i]], j] != features[lower[members[i]], j]:
+                felt += 1
+                break
+    if count > felt:
         return True
     needed = 0.0
     for i in range(count):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
 
@@ -36,11 +37,13 @@ SLACK = 1e-3
 """The simplex method works with rows this much looser than the margin, in units of it; see `build_units`."""
 EPSILONS = tuple(2.0**-e for e in (24, 31, 38, 24, 38))
 """Without a margin, what the simplex method works with: on the first try of a node, on the second, ..."""
+MANY_ALIKE = 0.05
+"""Share of the units from which rounding is taken to have told equal ones apart."""
 SKEWED = 30.0
 """Ratio of longest to shortest axis of the units from which other coordinates are used."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Units:
     """What the compiled search reads and never writes.
 
@@ -88,6 +91,14 @@ class Units:
     def size(self) -> int:
         """Number of units."""
         return len(self.rows)
+
+    @cached_property
+    def blurred(self) -> bool:
+        """Whether many units have the same direction, or the opposite one, but for rounding errors."""
+        lead = np.take_along_axis(self.rows, np.abs(self.rows).argmax(axis=1)[:, None], axis=1)
+        lines = self.rows / lead
+        alike = len(np.unique(np.round(lines * 2.0**30), axis=0))
+        return alike < (1 - MANY_ALIKE) * len(np.unique(lines, axis=0))
 
     def facts(self, tries: int = 0) -> tuple[Any, ...]:
         """What the kernels read of the units, on a try."""

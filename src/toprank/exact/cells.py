@@ -33,6 +33,8 @@ MOST_OPEN = 20_000
 """With so many open nodes waiting, workers finish their subtrees instead."""
 MOST_TRIES = 4
 """A node on which the simplex method fails more often stays open for good."""
+NODES_BLURRED = 200
+"""Nodes after which a search without a margin gives up where rounding has told many equal units apart."""
 MANY_FAILURES, LARGE_SHARE = 60, 0.02
 """So many failures, and so large a share of the nodes, end a search without a margin."""
 
@@ -177,8 +179,10 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
 
     def _hopeless(self) -> bool:
         """Whether too much is too thin to decide; then what is left is not searched."""
-        many = max(MANY_FAILURES, LARGE_SHARE * self.nodes)
-        return self._units.margin == 0 and self._failures > many
+        if self._units.margin > 0:
+            return False
+        blurred = self.nodes > NODES_BLURRED and self._units.blurred
+        return blurred or self._failures > max(MANY_FAILURES, LARGE_SHARE * self.nodes)
 
     def _fail(self, node: Node) -> None:
         """The simplex method failed on a node: again from scratch, rows in reverse, until it is given up."""

@@ -176,6 +176,8 @@ class LocalSearch:
 
     def _climb_whole(self, arena: Arena, lines: int, patience: int) -> None:
         v = self._coef @ arena.axes
+        if not v.any():  # no pair feels these coefficients
+            v = self._random() @ arena.axes
         margin = self._problem.margin
         v, self._value, used, self.stalled = arena.climb(
             v, margin, np.inf, self._rng, lines, self.stalled, patience
