@@ -101,7 +101,8 @@ class Certificate:
         proof: dict[str, Any] | None = None,
     ) -> Self:
         """The certificate of coefficients of the original features; the value is computed here, exactly."""
-        value = float(problem.evaluate_exact(coef))
+        # Fractions only where rounding could decide: for all pairs they would take longer than the search.
+        value = problem.evaluate(coef)
         return cls(
             tuple(np.asarray(coef, dtype=np.float64).tolist()),
             value,
