@@ -39,6 +39,7 @@ class Tandem:
         self._make_second = make_second
         self.candidates: list[Floats] = []
         self.bound = first.bound
+        self.should_stop = first.should_stop
 
     def advance(self, max_seconds: float, target: float) -> None:
         """Work for about so long with the one whose turn it is."""
