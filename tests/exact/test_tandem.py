@@ -23,7 +23,7 @@ class Fake:
         self.name, self.bounds, self.end = name, list(bounds), unresolved
         self.bound, self.candidates, self.nodes = math.inf, [], 0
         self.log = {name.encode(): b""}
-        self.targets = []
+        self.targets, self.should_stop = [], lambda: False
 
     def advance(self, max_seconds, target):
         Fake.clock += max_seconds
