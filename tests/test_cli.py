@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -287,7 +288,7 @@ BAD_ARGUMENTS = {
         ["score", "m.json", "repeated.csv"],
         "id 'code': '0000' is in rows 1 and 2",
     ),
-    "nothing to score": (["score", "m.json"], "Missing argument"),
+    "nothing to score": (["score"], "Missing argument"),
     "unknown data set": (["data", "pimaa"], "did you mean 'pima'"),
 }
 
@@ -348,7 +349,9 @@ def test_ctrl_c_before_there_is_anything(here, capsys, monkeypatch):
 
 def test_ctrl_c_later_keeps_what_there_is(here, capsys, monkeypatch):
     def interrupt(*arguments):
-        raise KeyboardInterrupt
+        """Twice: the first is only noted, the second is raised where a fit does not look up."""
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("toprank.workflow.rank._one_split", interrupt)
     assert main(["rank", "items.csv", "-t", "y", *ROLES, *QUICK, "--out", "r.csv"]) == 130

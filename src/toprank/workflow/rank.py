@@ -359,6 +359,8 @@ def _held_out(
             unchanged += not ranker.reranked_
             pairs.append(pair)
             watch.step()
+    except KeyboardInterrupt:
+        pass  # the second Ctrl-C, in a fit that does not look up: the list is there and is handed over
     except InputError as error:
         # A half can be too poor to learn from (a column constant in it, say) where the whole is not.
         return None, [f"There are no held-out figures: {error}"]
