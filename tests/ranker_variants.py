@@ -84,7 +84,7 @@ MODES = {
             *modes("kernel", "rbf", "precomputed"),
         ],
     ),
-    "RankThenRerank": ({}, []),
+    "RankThenRerank": ({"time_limit": 10}, []),
     "RankerCV": (
         {"Cs": (0.1, 1.0), "cv": 2},
         modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),

@@ -191,3 +191,13 @@ def test_only_hard_problems_have_a_companion():
     assert methods(100, 8, 50) == ("cells", "sweep")
     assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("sweep", "cells")
     assert methods(100, 7, 50, coarse=True) == ("cells", "sweep")
+
+
+def test_mostly_zeros_go_to_the_cells():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(40, 3)), np.arange(40) % 2
+    zeros = np.where(X < 0.6, 0.0, X)
+    names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (X, zeros, zeros[:, :2])]
+    assert names == ["sweep", "cells", "sweep"]
+    with Run(rng=0) as run:
+        assert search(RankingProblem.from_labels(zeros, y), run).proved

@@ -30,6 +30,9 @@ MOST_ENTRIES = 12_000_000
 """Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
 SWEEP_UP_TO = 3
 """Features up to which the sweep is always the better method."""
+MANY_ZEROS, ZEROS_UP_TO = 0.05, 3000
+"""Share of pairs that agree in some feature from which, without a margin, many change sides at the same
+directions; up to so many pairs the cells then take a second where the sweep may take minutes."""
 SWEEP_SMOOTH_UP_TO = 9
 """Features up to which it is where each of them takes more than a few values."""
 FEW_VALUES, MOST_LOOKED_AT = 9, 2000
@@ -92,7 +95,8 @@ def choose(method: MethodName, arrays: PairArrays) -> Chosen:
     """The method to use on these pairs: the sweep, unless there are many features, or some with few values.
 
     Features with few values (flags, one-hot columns) make many pairs change sides at the same directions,
-    which boxes never separate; the cells between the pairs' hyperplanes do not mind. On hard problems the
+    which boxes never separate; the cells between the pairs' hyperplanes do not mind. Nor do they mind pairs
+    that agree in some features and not in others (mostly zeros, say). On hard problems the
     cells' bound falls at once and then slowly, that of the sweep late and then fast, soonest where positives
     are few; see `companion`.
 
@@ -104,6 +108,8 @@ def choose(method: MethodName, arrays: PairArrays) -> Chosen:
     if method != "auto":
         return method
     d = arrays.differences.shape[1]
+    if d > 2 and _meets_at_axes(arrays):
+        return "cells"
     if d <= SWEEP_UP_TO or (d <= SWEEP_SMOOTH_UP_TO and _sweep_first(arrays)):
         return "sweep"
     return "cells"
@@ -125,6 +131,15 @@ def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
 def _hard(arrays: PairArrays) -> bool:
     pairs, d = arrays.differences.shape
     return HARD_FROM <= d <= SWEEP_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
+
+
+def _meets_at_axes(arrays: PairArrays) -> bool:
+    """Whether many of a few pairs are decided by some features alone, with no margin to tell them apart."""
+    D = arrays.differences
+    if arrays.margin > 0 or len(D) > ZEROS_UP_TO:
+        return False
+    partly = (D == 0).any(axis=1) & D.any(axis=1)
+    return bool(partly.mean() > MANY_ZEROS)
 
 
 def _sweep_first(arrays: PairArrays) -> bool:

@@ -292,7 +292,7 @@ def _bound_notes(program: MixedIntegerProgram | None, method: str, *, trivial: b
         notes = [f"the bound is {method.split()[-1]}'s, within its tolerances", *program.about]
     if program.scaling != 1.0:
         notes.append(
-            f"differences of the scaled features were divided by {program.scaling:.6g};"
+            f"differences, each relative to its own length, were divided by {program.scaling:.6g};"
             f" eps is {program.epsilon:.3g}"
         )
     return notes
