@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from toprank.linear.rank_rls import RankRLS as RankRLS
     from toprank.linear.rank_svm import RankSVM as RankSVM
     from toprank.linear.search_cv import RankerCV as RankerCV
+    from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
+    from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
     from toprank.linear.top_push import TauFPL as TauFPL
     from toprank.linear.top_push import TopPush as TopPush
     from toprank.linear.top_push import TopPushK as TopPushK
@@ -44,6 +46,7 @@ __version__ = "0.1.0"
 # Public name -> module it lives in. Loaded on first use, so that `import toprank` stays quick.
 _HOME = {
     "AccuracyAtTop": "toprank.linear.at_top",
+    "BaggedRanker": "toprank.ensemble.bagging",
     "DirectRanker": "toprank.linear.direct",
     "ExactRanker": "toprank.linear.exact",
     "GreedyRankRLS": "toprank.linear.greedy_rank_rls",
@@ -61,6 +64,7 @@ _HOME = {
     "RankThenRerank": "toprank.rerank",
     "RankerCV": "toprank.linear.search_cv",
     "TauFPL": "toprank.linear.top_push",
+    "TopEnsemble": "toprank.ensemble.top_ensemble",
     "TopPush": "toprank.linear.top_push",
     "TopPushK": "toprank.linear.top_push",
     "margin_bound": "toprank.linear.margin_bound",

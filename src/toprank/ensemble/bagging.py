@@ -1,0 +1,138 @@
+"""`BaggedRanker`: the average of one ranker over bootstrap samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank import statistics
+from toprank.base import BaseRanker, Matrix, RankingData, ranking_scores
+from toprank.control import Callback, Outcome, Progress, Run, Status
+from toprank.ensemble.members import fit_member, take
+
+__all__ = ["BaggedRanker"]
+
+Floats = NDArray[np.float64]
+
+
+class BaggedRanker(BaseRanker):
+    """The mean score of one ranker fitted to several bootstrap samples.
+
+    A single optimum of a rank statistic fits the few items at the top of the training list too closely;
+    the average over samples does not (Breiman 1996). Each score is first brought to unit spread over the
+    training rows, so that samples count alike.
+
+    Parameters
+    ----------
+    ranker : estimator or None
+        Anything that ranks; None is `DirectRanker` for DCG.
+    n_bags : int
+        Bootstrap samples.
+    time_limit : float or None
+        Seconds for all of them; those that were not begun in time are left out.
+    random_state : int, Generator, RandomState or None
+        Seed of the samples, and of the ranker where it has none of its own.
+    callback : callable or None
+        Called with a `Progress` after each sample; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    rankers_ : list of estimators
+        The fitted ranker of each sample.
+    outcome_ : Outcome
+        Value of the statistic (the ranker's, else AUC) on the training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from toprank import BaggedRanker, DirectRanker
+    >>> X, y = make_classification(n_samples=200, weights=[0.8], random_state=0)
+    >>> ranker = BaggedRanker(DirectRanker("dcg@10", max_iter=200), n_bags=3, random_state=0).fit(X, y)
+    >>> len(ranker.rankers_), ranker.coef_.shape
+    (3, (20,))
+    """
+
+    rankers_: list[Any]
+
+    def __init__(
+        self,
+        ranker: Any = None,
+        *,
+        n_bags: int = 8,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.ranker = ranker
+        self.n_bags = n_bags
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    @property
+    def statistic(self) -> Any:
+        """What the bagged ranker optimises; `score` reports it."""
+        return getattr(self._model, "statistic", "auc")
+
+    @property
+    def _model(self) -> Any:
+        from toprank.linear.direct import DirectRanker
+
+        return DirectRanker() if self.ranker is None else self.ranker
+
+    @property
+    def coef_(self) -> Floats:
+        """Coefficients of the mean score, where all rankers are linear."""
+        if not all(hasattr(ranker, "coef_") for ranker in self.rankers_):
+            raise AttributeError(f"{type(self.rankers_[0]).__name__} has no coefficients.")
+        shares = [np.ravel(r.coef_) / s for r, s in zip(self.rankers_, self._spreads, strict=True)]
+        return np.asarray(np.mean(shares, axis=0))
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        if not isinstance(self.n_bags, int | np.integer) or self.n_bags < 1:
+            raise ValueError(f"n_bags={self.n_bags!r} must be a whole number, at least 1.")
+        self.rankers_ = []
+        total = np.zeros(len(data.y))
+        spreads: list[float] = []
+        for bag in range(self.n_bags):
+            # What is left of the time is shared by the samples that are left.
+            part = run.part(1.0 / (self.n_bags - bag), silent=True)
+            ranker = fit_member(self._model, _bootstrap(data, run.rng), part)
+            scores = ranking_scores(ranker, data.X)
+            spreads.append(float(scores.std()) or 1.0)
+            self.rankers_.append(ranker)
+            total += scores / spreads[-1]
+            value = self._value(data, total)
+            if not run.report(Progress(value, iterations=bag + 1, phase="bagging")):
+                break
+        self._spreads = spreads
+        cut = run.stopped_by if len(spreads) < self.n_bags else None
+        return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=len(spreads))
+
+    def _value(self, data: RankingData, scores: Floats) -> float:
+        statistic = statistics.get(self.statistic)
+        return float(statistic(data.y, scores, qid=data.qid, sample_weight=data.sample_weight))
+
+    def _scores(self, X: Matrix) -> Floats:
+        shares = [ranking_scores(r, X) / s for r, s in zip(self.rankers_, self._spreads, strict=True)]
+        return np.asarray(np.mean(shares, axis=0))
+
+
+def _bootstrap(data: RankingData, rng: np.random.Generator) -> RankingData:
+    """Rows drawn with replacement, as many of each label as there are; whole queries where there are any."""
+    if data.qid is None:
+        classes = [np.flatnonzero(data.y == label) for label in (0, 1)]
+        return take(data, np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
+    queries = [np.flatnonzero(data.qid == query) for query in range(int(data.qid.max()) + 1)]
+    both = [query for query, rows in enumerate(queries) if 0 < data.y[rows].sum() < len(rows)]
+    drawn = [queries[query] for query in rng.choice(both, len(queries))]
+    # A query drawn twice is two queries: its copies must not be compared with each other.
+    number = np.repeat(np.arange(len(drawn)), [len(rows) for rows in drawn])
+    return replace(take(data, np.concatenate(drawn)), qid=number)

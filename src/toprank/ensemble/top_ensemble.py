@@ -1,0 +1,238 @@
+"""`TopEnsemble`: a blend of different rankers, weighted for the top of the list."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank import statistics
+from toprank.base import BaseRanker, Matrix, RankingData
+from toprank.control import Callback, Outcome, Progress, Run, Status
+from toprank.ensemble.blend import Blend, equal_weights, mixed, trust_in
+from toprank.ensemble.members import cross_fitted, default_members, fit_member, logit_scores
+from toprank.exact.certificate import Certificate
+from toprank.exact.problem import RankingProblem
+from toprank.linear.exact import ExactRanker
+from toprank.linear.folds import ranking_folds
+
+__all__ = ["MemberLeftOutWarning", "TopEnsemble"]
+
+Floats = NDArray[np.float64]
+BLEND_SECONDS = 20.0
+"""The search for the best weights takes no longer than this: its answer is mixed with equal weights anyway."""
+
+
+class MemberLeftOutWarning(UserWarning):
+    """A member of an ensemble could not be fitted, or not in time; the others go on without it."""
+
+
+class TopEnsemble(BaseRanker):
+    """Blends different rankers, with weights between equal and best for the statistic.
+
+    Every member is cross-fitted: each training row gets scores from copies that never saw it. On these
+    out-of-fold scores, standardised, the exact search finds the weights with the best statistic and proves
+    it where it can; the blend lies between those and equal weights, the nearer to the best the more
+    positives stand where the statistic looks. Then every member is fitted to all rows.
+
+    Parameters
+    ----------
+    members : list of (name, estimator) pairs or None
+        Anything scikit-learn fits to two classes, rankers of this library included. None: logistic
+        regression, boosting, a forest, a bagged `DirectRanker`, and LightGBM and CatBoost where installed.
+    statistic : str or LinearRankStatistic
+        What the weights are chosen for, and what `score` reports.
+    cv : int
+        Folds of the cross-fitting.
+    trust : "auto" or float
+        0 for equal weights, 1 for those best on the out-of-fold scores; "auto" decides by the number of
+        positives that count.
+    time_limit : float or None
+        Seconds; members that were not cross-fitted in time are left out, but never all of them.
+    random_state : int, Generator, RandomState or None
+        Seed of the folds, and of members that have none of their own.
+    callback : callable or None
+        Called with a `Progress` after each member; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    members_ : dict of str to estimator
+        The members, fitted to all rows.
+    weights_ : dict of str to float
+        How much each counts; the squares add up to 1.
+    trust_ : float
+        Where the weights lie between equal (0) and best on the out-of-fold scores (1).
+    certificate_ : Certificate or None
+        Of the best weights; None when they were not looked for.
+    out_of_fold_scores_ : ndarray of shape (n_samples,)
+        The blend of the scores of each training row by members that never saw it: an honest order of the
+        training rows.
+    outcome_ : Outcome
+        The statistic of that order; the bound is the certificate's: no weights reach more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from toprank import TopEnsemble
+    >>> X, y = make_classification(n_samples=300, weights=[0.8], random_state=0)
+    >>> members = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+    >>> ranker = TopEnsemble(members, statistic="dcg@20", random_state=0).fit(X, y)
+    >>> list(ranker.weights_), ranker.first(X, 3).shape
+    (['logistic', 'bayes'], (3,))
+    """
+
+    members_: dict[str, Any]
+    weights_: dict[str, float]
+    trust_: float
+    certificate_: Certificate | None
+    out_of_fold_scores_: Floats
+
+    def __init__(
+        self,
+        members: Sequence[tuple[str, Any]] | None = None,
+        *,
+        statistic: Any = "dcg",
+        cv: int = 5,
+        trust: str | float = "auto",
+        time_limit: float | None = None,
+        random_state: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.members = members
+        self.statistic = statistic
+        self.cv = cv
+        self.trust = trust
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
+        """Cross-fit the members, choose their weights, fit them to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two different labels; the larger marks the items that belong at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            Handed to the members, which must accept it. The best blend of weighted rows is not searched
+            for: the members then count alike.
+        qid : array-like of shape (n_samples,), optional
+            Query of each row; queries are kept whole in the folds and handed to members that take them.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
+
+    # -- fitting ------------------------------------------------------------------------------
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        named = self._named_members()
+        folds = list(ranking_folds(data.y.astype(np.float64), data.qid, self.cv, run.rng))
+        unseen = self._cross_fit(named, data, folds, run)
+        self._middle = {name: float(scores.mean()) for name, scores in unseen.items()}
+        self._spread = {name: float(scores.std()) or 1.0 for name, scores in unseen.items()}
+        stack = np.column_stack([self._standard(name, scores) for name, scores in unseen.items()])
+        blend = self._blend(stack, data, run)
+        self.weights_ = dict(zip(unseen, blend.weights.tolist(), strict=True))
+        self.trust_, self.certificate_ = blend.trust, blend.certificate
+        self.out_of_fold_scores_ = stack @ blend.weights
+        self.members_ = {name: fit_member(dict(named)[name], data, run) for name in unseen}
+        return self._outcome(data, run)
+
+    def _named_members(self) -> list[tuple[str, Any]]:
+        named = default_members(self.statistic) if self.members is None else list(self.members)
+        names = [name for name, _ in named]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"members must be (name, estimator) pairs with different names, got {names}.")
+        return named
+
+    def _cross_fit(
+        self, named: list[tuple[str, Any]], data: RankingData, folds: list[Any], run: Run
+    ) -> dict[str, Floats]:
+        """Out-of-fold scores of the members that could be fitted, in time."""
+        unseen: dict[str, Floats] = {}
+        failure: Exception | None = None
+        for number, (name, member) in enumerate(named):
+            if unseen and run.should_stop():
+                rest = ", ".join(name for name, _ in named[number:])
+                _leave_out(f"no time was left for the members {rest}; raise time_limit to have them")
+                break
+            try:
+                unseen[name] = cross_fitted(member, data, folds, run)
+            except Exception as error:  # whatever a stranger's estimator raises, the others can do without it
+                failure = failure or error
+                _leave_out(f"the member {name!r} could not be fitted and is left out: {error}")
+            run.report(Progress(math.nan, iterations=number + 1, phase=f"cross-fitted {name}"))
+        if not unseen:
+            assert failure is not None
+            raise failure
+        return unseen
+
+    def _standard(self, name: str, scores: Floats) -> Floats:
+        return (scores - self._middle[name]) / self._spread[name]
+
+    def _blend(self, stack: Floats, data: RankingData, run: Run) -> Blend:
+        """Weights of the standardised scores."""
+        equal = equal_weights(stack.shape[1])
+        trust = self._trust(stack @ equal, data)
+        if trust == 0.0 or stack.shape[1] == 1:
+            return Blend(equal, 0.0, None)
+        limit = min(BLEND_SECONDS, run.remaining() / 2)
+        search = ExactRanker(self.statistic, start=equal, time_limit=max(limit, 0.1), random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a search cut short is the rule here, and no loss
+            search.fit(stack, data.y, qid=data.qid)
+        return Blend(mixed(search.coef_, trust), trust, search.certificate_)
+
+    def _trust(self, scores: Floats, data: RankingData) -> float:
+        if self.trust == "auto":
+            if data.sample_weight is not None:
+                return 0.0
+            return trust_in(self.statistic, data.y, scores)
+        if not isinstance(self.trust, Real) or not 0 <= float(self.trust) <= 1:
+            raise ValueError(f'trust={self.trust!r} must be "auto" or a number from 0 to 1.')
+        if float(self.trust) > 0 and data.sample_weight is not None:
+            raise ValueError("the best weights of weighted rows are not searched for: set trust=0.")
+        return float(self.trust)
+
+    def _outcome(self, data: RankingData, run: Run) -> Outcome:
+        value = statistics.get(self.statistic)(
+            data.y, self.out_of_fold_scores_, qid=data.qid, sample_weight=data.sample_weight
+        )
+        bound = math.nan if self.certificate_ is None else max(self.certificate_.bound, value)
+        status = run.stopped_by if run.flagged else None
+        return Outcome(float(value), bound, status or Status.FINISHED, run.seconds, len(self.members_))
+
+    # -- scoring ------------------------------------------------------------------------------
+
+    def _scores(self, X: Matrix) -> Floats:
+        shares = [
+            weight * self._standard(name, logit_scores(self.members_[name], X))
+            for name, weight in self.weights_.items()
+        ]
+        return np.asarray(np.sum(shares, axis=0))
+
+
+def _leave_out(message: str) -> None:
+    warnings.warn(message, MemberLeftOutWarning, stacklevel=6)

@@ -1,0 +1,136 @@
+"""The blend: its weights against enumeration, its figures against rows the members never saw."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from toprank import RankSVM, TopEnsemble, statistics
+from toprank.ensemble.blend import equal_weights, mixed, trust_in
+from toprank.ensemble.top_ensemble import MemberLeftOutWarning
+
+MEMBERS = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+
+
+def noisy(n=150, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + 0.7 * X[:, 1] ** 2 + rng.normal(size=n) > 1.5).astype(int)
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise RuntimeError("no licence")
+
+
+class Memory(ClassifierMixin, BaseEstimator):
+    """Knows the label of every row it has seen and nothing else."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.label_ = {row.tobytes(): float(label) for row, label in zip(X, y, strict=True)}
+        return self
+
+    def decision_function(self, X):
+        return np.array([self.label_.get(row.tobytes(), 0.5) for row in X])
+
+
+def test_best_weights_equal_a_fine_search_over_angles():
+    X, y = noisy()
+    ranker = TopEnsemble(MEMBERS, statistic="dcg@10", trust=1.0, random_state=0).fit(X, y)
+    assert ranker.certificate_.proved
+    # Rebuild the out-of-fold scores by hand from the attributes, then try 20,000 angles.
+    both = TopEnsemble(MEMBERS, statistic="dcg@10", trust=0.0, random_state=0)
+    stack = [
+        TopEnsemble([member], statistic="dcg@10", trust=0.0, random_state=0).fit(X, y).out_of_fold_scores_
+        for member in MEMBERS
+    ]
+    angles = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
+    value = statistics.get("dcg@10")
+    best = max(value(y, np.cos(a) * stack[0] + np.sin(a) * stack[1]) for a in angles)
+    assert ranker.certificate_.value >= best - 1e-12
+    assert ranker.outcome_.value == pytest.approx(ranker.certificate_.value)
+    assert both.fit(X, y).outcome_.value <= ranker.outcome_.bound + 1e-12
+
+
+def test_a_member_that_learns_by_heart_gets_no_credit_for_it():
+    X, y = noisy()
+    ranker = TopEnsemble([("memory", Memory())], statistic="auc", random_state=0).fit(X, y)
+    assert ranker.score(X, y) == 1.0  # in sample it is perfect
+    assert ranker.outcome_.value < 0.6  # out of fold it knows nothing, and the outcome says so
+
+
+def test_equal_and_mixed_weights():
+    assert np.allclose(mixed(np.array([3.0, 4.0]), 0.0), equal_weights(2))
+    assert np.allclose(mixed(np.array([3.0, 4.0]), 1.0), [0.6, 0.8])
+    assert np.allclose(mixed(-equal_weights(2), 0.5), equal_weights(2))  # they cancel out
+    assert np.linalg.norm(mixed(np.array([1.0, -0.2]), 0.3)) == pytest.approx(1.0)
+
+
+def test_trust_grows_with_the_positives_that_count():
+    y = np.repeat([1, 0], [600, 1400])
+    scores = -np.arange(2000.0)
+    trusts = [trust_in(f"dcg@{k}", y, scores) for k in (10, 100, 300)]
+    assert trusts == sorted(trusts)
+    assert trusts[-1] == pytest.approx(0.5, abs=0.01)
+
+
+def test_members_that_fail_are_left_out_and_named():
+    X, y = noisy()
+    with pytest.warns(MemberLeftOutWarning, match="'broken'.*no licence"):
+        ranker = TopEnsemble([("broken", Broken()), *MEMBERS], random_state=0).fit(X, y)
+    assert list(ranker.weights_) == ["logistic", "bayes"]
+    with pytest.raises(RuntimeError, match="no licence"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", MemberLeftOutWarning)
+        TopEnsemble([("broken", Broken())]).fit(X, y)
+
+
+def test_queries_are_kept_whole_and_reach_members_that_take_them():
+    X, y = noisy(120)
+    qid = np.arange(120) // 6
+    ranker = TopEnsemble(
+        [("svm", RankSVM()), ("logistic", LogisticRegression())], statistic="ndcg@3", random_state=0
+    )
+    fitted = ranker.fit(X, y, qid=qid)
+    expected = statistics.get("ndcg@3")(y, fitted.out_of_fold_scores_, qid=qid)
+    assert fitted.outcome_.value == pytest.approx(expected)
+
+
+def test_weighted_rows_reach_the_members_and_are_blended_alike():
+    X, y = noisy()
+    weight = np.where(X[:, 0] > 0, 3.0, 1.0)
+    ranker = TopEnsemble(MEMBERS, random_state=0).fit(X, y, sample_weight=weight)
+    assert ranker.trust_ == 0.0
+    assert np.allclose(list(ranker.weights_.values()), equal_weights(2))
+    with pytest.raises(ValueError, match="trust"):
+        TopEnsemble(MEMBERS, trust=0.5).fit(X, y, sample_weight=weight)
+
+
+def test_out_of_time_keeps_what_was_cross_fitted():
+    X, y = noisy()
+    members = [("first", LogisticRegression()), ("second", DecisionTreeClassifier())]
+    ranker = TopEnsemble(members, time_limit=1e-6, random_state=0)
+    with pytest.warns(MemberLeftOutWarning, match="second"):
+        ranker.fit(X, y)
+    assert list(ranker.members_) == ["first"]
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"trust": 1.5}, "trust"),
+        ({"trust": "much"}, "trust"),
+        ({"members": []}, "members"),
+        ({"members": [("a", DummyClassifier()), ("a", KNeighborsClassifier())]}, "members"),
+        ({"cv": 1}, "cv"),
+    ],
+)
+def test_bad_parameters_are_named(options, word):
+    with pytest.raises(ValueError, match=word):
+        TopEnsemble(**{"members": MEMBERS, **options}).fit(*noisy())
