@@ -34,6 +34,7 @@ def modes(name, *values):
 # What all variants of a ranker share, then what each changes.
 MODES = {
     "AccuracyAtTop": ({}, []),
+    "BaggedRanker": ({"ranker": toprank.DirectRanker(max_iter=30), "n_bags": 2}, []),
     "DirectRanker": ({"n_restarts": 2}, []),
     "ExactRanker": ({"time_limit": 10}, []),
     "GreedyRankRLS": ({}, modes("levels", "graded")),
@@ -90,6 +91,10 @@ MODES = {
         modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),
     ),
     "TauFPL": ({"tau": 0.3}, modes("loss", "logistic", "hinge")),
+    "TopEnsemble": (
+        {"members": [("logistic", LogisticRegression()), ("svm", toprank.RankSVM())], "cv": 2},
+        modes("trust", 0.0),
+    ),
     "TopPush": ({}, modes("loss", "logistic", "hinge")),
     "TopPushK": ({}, modes("loss", "logistic", "hinge")),
 }

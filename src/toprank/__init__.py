@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from toprank import exact as exact
     from toprank import report as report
     from toprank import statistics as statistics
+    from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
+    from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
     from toprank.linear.at_top import AccuracyAtTop as AccuracyAtTop
     from toprank.linear.direct import DirectRanker as DirectRanker
     from toprank.linear.exact import ExactRanker as ExactRanker
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from toprank.linear.rank_rls import RankRLS as RankRLS
     from toprank.linear.rank_svm import RankSVM as RankSVM
     from toprank.linear.search_cv import RankerCV as RankerCV
-    from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
-    from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
     from toprank.linear.top_push import TauFPL as TauFPL
     from toprank.linear.top_push import TopPush as TopPush
     from toprank.linear.top_push import TopPushK as TopPushK

@@ -47,7 +47,7 @@ def test_seeds_and_time_are_handed_on_where_the_user_left_them_open():
     assert fitted.get_params()["randomforestclassifier__random_state"] is not None
     own = fit_member(RandomForestClassifier(n_estimators=3, random_state=7), data(), Run(rng=0))
     assert own.random_state == 7
-    limited = fit_member(DirectRanker(max_iter=20), data(), Run(rng=0, time_limit=30.0))
+    limited = fit_member(DirectRanker(n_restarts=1), data(), Run(rng=0, time_limit=30.0))
     assert 0 < limited.time_limit <= 30.0
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toprank import statistics
 from toprank.base import BaseRanker, Matrix, RankingData, ranking_scores
-from toprank.control import Callback, Outcome, Progress, Run, Status
+from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
 from toprank.ensemble.members import fit_member, take
 
 __all__ = ["BaggedRanker"]
@@ -33,6 +33,8 @@ class BaggedRanker(BaseRanker):
         Bootstrap samples.
     time_limit : float or None
         Seconds for all of them; those that were not begun in time are left out.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     random_state : int, Generator, RandomState or None
         Seed of the samples, and of the ranker where it has none of its own.
     callback : callable or None
@@ -65,13 +67,15 @@ class BaggedRanker(BaseRanker):
         *,
         n_bags: int = 8,
         time_limit: float | None = None,
-        random_state: Any = None,
+        pos_label: Any = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
         self.ranker = ranker
         self.n_bags = n_bags
         self.time_limit = time_limit
+        self.pos_label = pos_label
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose

@@ -1,8 +1,8 @@
 """How much each member of a blend counts: between equal weights and those best for the statistic.
 
 Weights that are best on the training list fit its few items at the top too closely when these are few, and
-are hard to beat when these are many. So the blend lies between: ``(1 - trust) * equal + trust * best``, both of
-unit length, the members' out-of-fold scores having unit spread.
+are hard to beat when these are many. So the blend lies between: ``(1 - trust) * equal + trust * best``, both
+of unit length, the members' out-of-fold scores having unit spread.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an ensemble is made of: estimators, their scores on a common scale, and scores of rows they never saw."""
+"""What an ensemble is made of: estimators, scores on a common scale, scores of rows they never saw."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CERTAIN = 1e-6
 
 
 def default_members(statistic: Any) -> list[tuple[str, Any]]:
-    """Logistic regression, boosting (two or three kinds where installed), a forest and a bagged direct ranker.
+    """Logistic regression, boosting (up to three kinds, as installed), a forest and a bagged direct ranker.
 
     They err in different ways, which is what makes their blend better than any of them.
 

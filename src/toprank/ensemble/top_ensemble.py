@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank import statistics
 from toprank.base import BaseRanker, Matrix, RankingData
-from toprank.control import Callback, Outcome, Progress, Run, Status
+from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, warn_user
 from toprank.ensemble.blend import Blend, equal_weights, mixed, trust_in
 from toprank.ensemble.members import cross_fitted, default_members, fit_member, logit_scores
 from toprank.exact.certificate import Certificate
-from toprank.exact.problem import RankingProblem
 from toprank.linear.exact import ExactRanker
 from toprank.linear.folds import ranking_folds
 
@@ -25,7 +24,7 @@ __all__ = ["MemberLeftOutWarning", "TopEnsemble"]
 
 Floats = NDArray[np.float64]
 BLEND_SECONDS = 20.0
-"""The search for the best weights takes no longer than this: its answer is mixed with equal weights anyway."""
+"""The search for the best weights takes no longer: its answer is mixed with equal weights anyway."""
 
 
 class MemberLeftOutWarning(UserWarning):
@@ -54,6 +53,8 @@ class TopEnsemble(BaseRanker):
         positives that count.
     time_limit : float or None
         Seconds; members that were not cross-fitted in time are left out, but never all of them.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of members that have none of their own.
     callback : callable or None
@@ -104,7 +105,8 @@ class TopEnsemble(BaseRanker):
         cv: int = 5,
         trust: str | float = "auto",
         time_limit: float | None = None,
-        random_state: Any = None,
+        pos_label: Any = None,
+        random_state: Seed = None,
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -113,6 +115,7 @@ class TopEnsemble(BaseRanker):
         self.cv = cv
         self.trust = trust
         self.time_limit = time_limit
+        self.pos_label = pos_label
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
@@ -235,4 +238,4 @@ class TopEnsemble(BaseRanker):
 
 
 def _leave_out(message: str) -> None:
-    warnings.warn(message, MemberLeftOutWarning, stacklevel=6)
+    warn_user(message, MemberLeftOutWarning)
