@@ -64,6 +64,13 @@ def test_a_member_that_learns_by_heart_gets_no_credit_for_it():
     assert ranker.outcome_.value < 0.6  # out of fold it knows nothing, and the outcome says so
 
 
+def test_the_default_members_rank_better_together_than_chance():
+    X, y = noisy(200)
+    ranker = TopEnsemble(statistic="dcg@10", cv=2, random_state=0).fit(X, y)
+    assert {"logistic", "boosting", "forest", "direct"} <= set(ranker.weights_)
+    assert ranker.outcome_.value > statistics.get("dcg@10")(y, np.zeros(len(y)), ties="mean")
+
+
 def test_equal_and_mixed_weights():
     assert np.allclose(mixed(np.array([3.0, 4.0]), 0.0), equal_weights(2))
     assert np.allclose(mixed(np.array([3.0, 4.0]), 1.0), [0.6, 0.8])
@@ -127,6 +134,7 @@ def test_out_of_time_keeps_what_was_cross_fitted():
         ({"members": []}, "members"),
         ({"members": [("a", DummyClassifier()), ("a", KNeighborsClassifier())]}, "members"),
         ({"cv": 1}, "cv"),
+        ({"statistic": "average_precision"}, "average_precision.*trust=0"),
     ],
 )
 def test_bad_parameters_are_named(options, word):

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.control import Run
 from toprank.exact.certificate import Certificate
+from toprank.statistics import LinearRankStatistic
 
 __all__ = ["Blend", "equal_weights", "mixed", "trust_in"]
 
@@ -64,7 +64,7 @@ def mixed(best: Floats, trust: float) -> Floats:
     return blend / length if length > 1e-6 else equal_weights(len(best))
 
 
-def trust_in(statistic: Any, y: NDArray[np.int8], scores: Floats, run: Run | None = None) -> float:
+def trust_in(statistic: Any, y: NDArray[np.int8], scores: Floats) -> float:
     """How far weights that are best on these rows can be trusted: the more positives count, the further.
 
     ``t / (t + 300)`` with t the positives among the positions whose weights are not all alike.
@@ -73,7 +73,13 @@ def trust_in(statistic: Any, y: NDArray[np.int8], scores: Floats, run: Run | Non
     >>> trust_in("dcg", y, -np.arange(1000.0))
     0.5
     """
-    weights = statistics.get(statistic).weights(len(y), int(y.sum()))
+    linear = statistics.get(statistic)
+    if not isinstance(linear, LinearRankStatistic):
+        raise ValueError(
+            f"statistic={str(linear)!r}: the best weights are those of a linear statistic (dcg, auc, ...);"
+            " set trust=0 to count all members alike."
+        )
+    weights = linear.weights(len(y), int(y.sum()))
     changes = np.flatnonzero(np.diff(weights))
     reach = int(changes[-1]) + 1 if len(changes) else 0
     at_top = float(y[np.argsort(-scores, kind="stable")[:reach]].sum())

@@ -98,8 +98,9 @@ def _weight_parameter(estimator: Any) -> str:
 
 def take(data: RankingData, rows: Ints) -> RankingData:
     """Some rows of the data."""
-    pick = lambda values: None if values is None else values[rows]  # noqa: E731
-    return RankingData(data.X[rows], data.y[rows], pick(data.qid), pick(data.sample_weight))
+    qid = None if data.qid is None else data.qid[rows]
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
+    return RankingData(data.X[rows], data.y[rows], qid, weight)
 
 
 def logit_scores(estimator: Any, X: Any) -> Floats:
