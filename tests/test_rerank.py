@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from toprank import DirectRanker, RankThenRerank, statistics
-from toprank.control import Outcome, SearchStoppedWarning, Status
+from toprank.control import Outcome, SearchStoppedWarning, Status, keep_best_on_interrupt
 from toprank.linear.starts import linear_direction
 from toprank.rerank import OneClassTopWarning
 
@@ -206,9 +206,9 @@ class Interrupted(Given):
 
 def test_ctrl_c_while_the_base_is_fitted_stops_the_reranker_too():
     X, y = data(n=2000, d=10)
-    with pytest.warns(SearchStoppedWarning):
+    with keep_best_on_interrupt(), pytest.warns(SearchStoppedWarning):
         ranker = RankThenRerank(Interrupted(0), DirectRanker(n_restarts=10_000), top=500).fit(X, y)
-    assert ranker.outcome_.status is Status.STOPPED
+    assert ranker.outcome_.status is Status.INTERRUPTED
     assert ranker.outcome_.seconds < 20
 
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import exact_oracles as oracles
-from toprank.control import Run, Status
+from toprank.control import Run, Status, keep_best_on_interrupt
 from toprank.exact import RankingProblem
 from toprank.exact.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search import search
@@ -203,7 +203,7 @@ def test_an_interrupt_leaves_the_best_so_far():
         if len(heard) == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    with Run(rng=0, callback=press, time_limit=30) as run:
+    with keep_best_on_interrupt(), Run(rng=0, callback=press, time_limit=30) as run:
         certificate = search(problem, run, method="sweep")
     assert certificate.status is Status.INTERRUPTED
     assert certificate.value > problem.floor

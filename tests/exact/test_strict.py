@@ -116,6 +116,10 @@ def test_the_score_on_the_training_rows_is_never_above_the_bound(seed):
 # -- whole numbers ----------------------------------------------------------------------------------
 
 
+def test_no_free_margin_between_numbers_hundreds_of_digits_apart():
+    assert free_margin(np.array([[0.0], [5e-324], [1e150]])) == 0.0
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_free_margin_costs_nothing(seed):
     """The optimum by rational enumeration of cells is that at the margin, by vertices of the arrangement."""

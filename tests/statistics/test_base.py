@@ -193,7 +193,7 @@ def test_cutoff_refuses(at):
         ["no", "yes", "yes", "no"],
         np.array([0, 1, 1, 0], dtype=np.uint8),
         pd.Series([0, 1, 1, 0], index=[7, 7, 3, 1]),
-        pd.Categorical(["a", "b", "b", "a"]),
+        pd.Categorical(["no", "yes", "yes", "no"]),
     ],
 )
 @pytest.mark.parametrize("spec", ["auc", "dcg", "ndcg@2", "average_precision"])

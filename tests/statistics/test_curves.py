@@ -111,7 +111,7 @@ def test_infinite_scores_are_one_step():
 @pytest.mark.parametrize("curve", CURVES)
 def test_labels_of_any_two_values_will_do(curve):
     scores = [0.1, 0.9, 0.5, 0.4]
-    plain, words = curve([0, 1, 1, 0], scores), curve(["bad", "good", "good", "bad"], scores)
+    plain, words = curve([0, 1, 1, 0], scores), curve(["no", "yes", "yes", "no"], scores)
     np.testing.assert_array_equal(plain.thresholds, words.thresholds)
 
 

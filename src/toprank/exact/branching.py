@@ -239,6 +239,11 @@ class BranchAndBound(ABC, Generic[N, W]):
             self._drop(node)
         return None
 
+    def open_bounds(self) -> list[int]:
+        """Largest bound of what is left of each subtree that is being searched."""
+        bounds = [worker.bound for worker in self._workers]
+        return [bound for bound, worker in zip(bounds, self._workers, strict=True) if worker.busy]
+
     def _gather(self) -> None:
         """Take back what is left of all subtrees."""
         for worker in self._workers:
@@ -251,7 +256,7 @@ class BranchAndBound(ABC, Generic[N, W]):
     def _settle(self) -> None:
         """Bring bound and done up to date."""
         bounds = [-self._heap[0][0]] if self._heap else []
-        bounds += [worker.bound for worker in self._workers if worker.busy]
+        bounds += self.open_bounds()
         self.done = not any(bound >= self._target for bound in bounds)
         if self.done:  # what is left cannot reach the target: write that down and let go of it
             self._gather()

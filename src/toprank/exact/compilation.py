@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from toprank.control import Run
+from toprank.exact.branching import BranchAndBound
 from toprank.exact.cells import CellSearch
 from toprank.exact.methods import MethodName, choose, companion, make_method, within_reach
 from toprank.exact.problem import RankingProblem
@@ -41,5 +42,7 @@ def compile_kernels(method: MethodName) -> None:
     stopped = make_method(method, longer.arrays())
     stopped.advance(1e-3, longer.floor + 1e-6)
     stopped.checkpoint()
+    if isinstance(stopped, BranchAndBound):
+        stopped.open_bounds()  # asked for only where threads are cut off in the middle of a subtree
     if isinstance(stopped, CellSearch):
         stopped.clashing(np.arange(2), np.ones(2))

@@ -317,13 +317,15 @@ class _Search:
 
     def _prove(self) -> bool:
         """Branch and bound over directions, one support after another where coefficients have a price."""
+        new = self.path is not None and not self.path.exists()
         while True:
             self.tree.drop(self.target)
             if not self.tree.waiting:
                 return True
             if self.run.remaining() < self._seconds_to_begin():
                 self.run.stop(Status.TIME_LIMIT)
-            if self.run.should_stop():
+            # What is not in the checkpoint file yet goes into it first.
+            if self.run.should_stop() and not new:
                 return False
             # A search taken up again goes on with the support it was at, which stands last.
             support = self.tree.pop() if self.resumed is None else self.tree.waiting.pop()
@@ -334,6 +336,7 @@ class _Search:
                     return False
                 continue
             self._close(method, support)
+            new = self.path is not None
 
     def _settle(self, wider: RankingProblem) -> None:
         """Go on with a margin."""

@@ -43,9 +43,10 @@ def free_margin(rows: Floats) -> float:
         values = np.unique(column)
         whole, exponent = whole_numbers(values)
         divisor = math.gcd(*(int(v - whole[0]) for v in whole)) if len(values) > 1 else 1
-        ranges[j] = float(int(whole[-1] - whole[0]) // max(divisor, 1))
-        if ranges[j] > 2.0**40 or abs(exponent) > 900 or divisor > 2.0**500:
+        steps = int(whole[-1] - whole[0]) // max(divisor, 1)
+        if steps > 2**40 or abs(exponent) > 900 or divisor > 2**500:
             return 0.0
+        ranges[j] = float(steps)
         units[j] = math.ldexp(float(max(divisor, 1)), exponent)
     # In units of its own |w_j| is at most the product of the other columns' ranges times r**(r/2).
     sizes = np.log2(np.maximum(ranges, 1.0))
