@@ -34,7 +34,7 @@ def modes(name, *values):
 # What all variants of a ranker share, then what each changes.
 MODES = {
     "AccuracyAtTop": ({}, []),
-    "BaggedRanker": ({"ranker": toprank.DirectRanker(max_iter=30), "n_bags": 2}, []),
+    "BaggedRanker": ({"ranker": toprank.DirectRanker(n_restarts=1), "n_bags": 2}, []),
     "DirectRanker": ({"n_restarts": 2}, []),
     "ExactRanker": ({"time_limit": 10}, []),
     "GreedyRankRLS": ({}, modes("levels", "graded")),

@@ -24,6 +24,10 @@ def rough(row, other):
 PUBLIC = {name: getattr(toprank, name) for name in toprank.__all__}
 CONFIGURATIONS = {
     **{name: one for name, one in PUBLIC.items() if isinstance(one, type) and issubclass(one, BaseRanker)},
+    "BaggedRanker": lambda: toprank.BaggedRanker(toprank.DirectRanker(n_restarts=1), n_bags=2),
+    "TopEnsemble": lambda: toprank.TopEnsemble(
+        [("logistic", LogisticRegression()), ("svm", toprank.RankSVM())], cv=2
+    ),
     "push, rbf": lambda: toprank.InfinitePush(kernel="rbf"),
     "push, nystroem": lambda: toprank.InfinitePush(kernel="rbf", approximation="nystroem", n_components=10),
     "push, fourier": lambda: toprank.InfinitePush(kernel="rbf", approximation="fourier", n_components=10),
@@ -57,6 +61,8 @@ TREES = ["sklearn.tree._tree.Tree"]
 NOT_LINEAR = {
     name for name in CONFIGURATIONS if any(word in name for word in ("rbf", "stumps", "forest"))
 } | {
+    "BaggedRanker",  # its mean of scores is linear, but not to the last digit
+    "TopEnsemble",
     "push, nystroem",
     "push, fourier",
     "svm, as many landmarks as features",

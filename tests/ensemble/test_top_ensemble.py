@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from toprank import RankSVM, TopEnsemble, statistics
+from toprank.control import SearchStoppedWarning
 from toprank.ensemble.blend import equal_weights, mixed, trust_in
 from toprank.ensemble.top_ensemble import MemberLeftOutWarning
 
@@ -121,7 +122,7 @@ def test_out_of_time_keeps_what_was_cross_fitted():
     X, y = noisy()
     members = [("first", LogisticRegression()), ("second", DecisionTreeClassifier())]
     ranker = TopEnsemble(members, time_limit=1e-6, random_state=0)
-    with pytest.warns(MemberLeftOutWarning, match="second"):
+    with pytest.warns(SearchStoppedWarning, match="second"):
         ranker.fit(X, y)
     assert list(ranker.members_) == ["first"]
 

@@ -126,4 +126,6 @@ def cross_fitted(member: Any, data: RankingData, folds: Iterable[tuple[Ints, Int
     for learn, judge in folds:
         fitted = fit_member(member, data, run, learn)
         scores[judge] = logit_scores(fitted, data.X[judge])
+    if np.isnan(scores).any():
+        raise ValueError("cv: every row must be held out once, and every score be a number.")
     return scores

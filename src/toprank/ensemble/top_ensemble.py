@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from numbers import Real
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import check_cv
 
 from toprank import statistics
 from toprank.base import BaseRanker, Matrix, RankingData
-from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, warn_user
+from toprank.control import Callback, Outcome, Progress, Run, SearchStoppedWarning, Seed, Status, warn_user
 from toprank.ensemble.blend import Blend, equal_weights, mixed, trust_in
 from toprank.ensemble.members import cross_fitted, default_members, fit_member, logit_scores
 from toprank.exact.certificate import Certificate
@@ -28,7 +29,7 @@ BLEND_SECONDS = 20.0
 
 
 class MemberLeftOutWarning(UserWarning):
-    """A member of an ensemble could not be fitted, or not in time; the others go on without it."""
+    """A member of an ensemble could not be fitted; the others go on without it."""
 
 
 class TopEnsemble(BaseRanker):
@@ -46,8 +47,8 @@ class TopEnsemble(BaseRanker):
         regression, boosting, a forest, a bagged `DirectRanker`, and LightGBM and CatBoost where installed.
     statistic : str or LinearRankStatistic
         What the weights are chosen for, and what `score` reports.
-    cv : int
-        Folds of the cross-fitting.
+    cv : int, cross-validation generator or iterable of splits
+        Folds of the cross-fitting; every row must be held out once.
     trust : "auto" or float
         0 for equal weights, 1 for those best on the out-of-fold scores; "auto" decides by the number of
         positives that count.
@@ -102,7 +103,7 @@ class TopEnsemble(BaseRanker):
         members: Sequence[tuple[str, Any]] | None = None,
         *,
         statistic: Any = "dcg",
-        cv: int = 5,
+        cv: Any = 5,
         trust: str | float = "auto",
         time_limit: float | None = None,
         pos_label: Any = None,
@@ -150,11 +151,17 @@ class TopEnsemble(BaseRanker):
     # -- fitting ------------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
+        counted = None if data.sample_weight is None else data.sample_weight > 0
+        if counted is not None and len(np.unique(data.y[counted])) < 2:
+            raise ValueError("sample_weight leaves one class only; both are needed to rank.")
         named = self._named_members()
-        folds = list(ranking_folds(data.y.astype(np.float64), data.qid, self.cv, run.rng))
+        folds = list(self._folds(data, run))
         unseen = self._cross_fit(named, data, folds, run)
-        self._middle = {name: float(scores.mean()) for name, scores in unseen.items()}
-        self._spread = {name: float(scores.std()) or 1.0 for name, scores in unseen.items()}
+        self._middle = {n: float(np.average(s, weights=data.sample_weight)) for n, s in unseen.items()}
+        self._spread = {
+            n: math.sqrt(np.average((s - self._middle[n]) ** 2, weights=data.sample_weight)) or 1.0
+            for n, s in unseen.items()
+        }
         stack = np.column_stack([self._standard(name, scores) for name, scores in unseen.items()])
         blend = self._blend(stack, data, run)
         self.weights_ = dict(zip(unseen, blend.weights.tolist(), strict=True))
@@ -162,6 +169,11 @@ class TopEnsemble(BaseRanker):
         self.out_of_fold_scores_ = stack @ blend.weights
         self.members_ = {name: fit_member(dict(named)[name], data, run) for name in unseen}
         return self._outcome(data, run)
+
+    def _folds(self, data: RankingData, run: Run) -> Iterable[tuple[Any, Any]]:
+        if isinstance(self.cv, Integral):
+            return ranking_folds(data.y.astype(np.float64), data.qid, int(self.cv), run.rng)
+        return check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, data.qid)
 
     def _named_members(self) -> list[tuple[str, Any]]:
         named = default_members(self.statistic) if self.members is None else list(self.members)
@@ -179,13 +191,15 @@ class TopEnsemble(BaseRanker):
         for number, (name, member) in enumerate(named):
             if unseen and run.should_stop():
                 rest = ", ".join(name for name, _ in named[number:])
-                _leave_out(f"no time was left for the members {rest}; raise time_limit to have them")
+                warn_user(f"TopEnsemble was stopped before the members {rest}.", SearchStoppedWarning)
                 break
             try:
                 unseen[name] = cross_fitted(member, data, folds, run)
             except Exception as error:  # whatever a stranger's estimator raises, the others can do without it
                 failure = failure or error
-                _leave_out(f"the member {name!r} could not be fitted and is left out: {error}")
+                warn_user(
+                    f"the member {name!r} could not be fitted and is left out: {error}", MemberLeftOutWarning
+                )
             run.report(Progress(math.nan, iterations=number + 1, phase=f"cross-fitted {name}"))
         if not unseen:
             assert failure is not None
@@ -235,7 +249,3 @@ class TopEnsemble(BaseRanker):
             for name, weight in self.weights_.items()
         ]
         return np.asarray(np.sum(shares, axis=0))
-
-
-def _leave_out(message: str) -> None:
-    warn_user(message, MemberLeftOutWarning)

@@ -216,11 +216,12 @@ def own_types() -> set[str]:
     from toprank.convex.design import Origin
     from toprank.convex.kernel_map import KernelMap
     from toprank.convex.pins import PinTable
+    from toprank.exact.certificate import Certificate
     from toprank.linear.at_top_space import Features, Kernel
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
-    kept = (*rankers, Outcome, KernelMap, Origin, PinTable, Features, Kernel)
+    kept = (*rankers, Outcome, Certificate, KernelMap, Origin, PinTable, Features, Kernel)
     return {f"{one.__module__}.{one.__qualname__}" for one in kept}
 
 
