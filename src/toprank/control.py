@@ -442,7 +442,7 @@ def legacy_seed(random_state: Seed) -> int | np.random.RandomState | None:
 def generator(random_state: Seed) -> np.random.Generator:
     """A numpy Generator that can spawn others, from what scikit-learn calls random_state.
 
-    >>> generator(0).integers(10) == np.random.default_rng(0).integers(10)
+    >>> bool(generator(0).integers(10) == np.random.default_rng(0).integers(10))
     True
     """
     if isinstance(random_state, np.random.RandomState):

@@ -1,3 +1,5 @@
+import signal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -104,7 +106,7 @@ def test_new_items_are_ranked_instead(source):
 
 
 def test_new_items_that_do_not_fit_are_refused_before_the_search(source, monkeypatch):
-    monkeypatch.setattr(rank_module, "_final_fit", lambda *arguments: pytest.fail("searched first"))
+    monkeypatch.setattr(rank_module, "_first_list", lambda *arguments: pytest.fail("searched first"))
     with pytest.raises(InputError, match="'kind'"):
         rank_items(source, RankOptions(), new=Table(_frame(5).drop(columns="kind"), source="new.csv"))
 
@@ -247,7 +249,7 @@ def test_interrupt_while_judging_keeps_the_model(source, monkeypatch):
     def second_is_interrupted(*arguments):
         calls.append(arguments)
         if len(calls) == 2:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return original(*arguments)
 
     monkeypatch.setattr(rank_module, "_one_split", second_is_interrupted)

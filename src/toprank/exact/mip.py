@@ -114,7 +114,7 @@ def solve_program(
     >>> problem = RankingProblem.from_labels([[0.0], [1.0], [2.0]], [0, 1, 1], "auc", margin=1e-3)
     >>> with Run(rng=0) as run:
     ...     solve_program(problem, run).summary()
-    'auc 1: proved optimal'
+    'auc 1: proved optimal among scores that win pairs by 0.001 of their length or more'
     """
     solver, demands = backends.get(backend), constraints or Constraints()
     problem = with_margin(problem)

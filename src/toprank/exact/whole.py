@@ -34,7 +34,7 @@ def free_margin(rows: Floats) -> float:
 
     >>> free_margin(np.array([[0.0, 1.0], [3.0, 2.0]])) == 1 / 16
     True
-    >>> free_margin(np.random.default_rng(0).normal(size=(2, 3)))
+    >>> free_margin(np.random.default_rng(0).normal(size=(9, 3)))
     0.0
     """
     d = rows.shape[1]

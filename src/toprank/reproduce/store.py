@@ -92,7 +92,8 @@ class Store:
             return []
         *lines, torn = self.file.read_bytes().split(b"\n")
         # What is left of a line of ours is dropped; what is not ours must not be written over.
-        if torn[: len(BEGINNING)] != BEGINNING[: len(torn)]:
+        # A power cut may leave zeros instead.
+        if torn.strip(b"\0") and torn[: len(BEGINNING)] != BEGINNING[: len(torn)]:
             raise self._damaged(len(lines) + 1)
         return lines
 
