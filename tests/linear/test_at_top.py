@@ -197,9 +197,8 @@ def test_a_top_of_nothing_or_all_becomes_one_or_all_but_one(tau, top):
 def test_features_out_of_scale_are_noted():
     X, y = sample(0)
     assert not any("unit spread" in note for note in AccuracyAtTop(0.25).fit(X, y).outcome_.notes)
-    with pytest.warns(SearchStoppedWarning, match="gap"):
+    with pytest.warns(SearchStoppedWarning, match="scale the features"):
         far = AccuracyAtTop(0.25).fit(1e6 * X, y)
-    assert any("unit spread" in note for note in far.outcome_.notes)
     assert not far.certified_
 
 
