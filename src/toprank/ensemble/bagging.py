@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 class BaggedRanker(BaseRanker):
     """The mean score of one ranker fitted to several bootstrap samples.
 
-    A single optimum of a rank statistic fits the few items at the top of the training list too closely;
-    the average over samples does not (Breiman 1996). Each score is first brought to unit spread over the
+    A single optimum of a rank statistic follows the few items at the top of the training list closely; the
+    average over samples steadies it (Breiman 1996). Each score is first brought to unit spread over the
     training rows, so that samples count alike.
 
     Parameters

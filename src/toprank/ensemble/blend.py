@@ -1,7 +1,7 @@
 """How much each member of a blend counts: between equal weights and those best for the statistic.
 
-Weights that are best on the training list fit its few items at the top too closely when these are few, and
-are hard to beat when these are many. So the blend lies between: ``(1 - trust) * equal + trust * best``, both
+Weights that are best on the training list follow the items at its top, noise included, the more closely the
+fewer these are. So the blend lies between: ``(1 - trust) * equal + trust * best``, both
 of unit length, the members' out-of-fold scores having unit spread.
 """
 
@@ -21,8 +21,7 @@ __all__ = ["Blend", "equal_weights", "mixed", "trust_in"]
 
 Floats = NDArray[np.float64]
 HALF_TRUSTED_AT = 300.0
-"""Positives within the statistic's reach at which equal and best weights count alike; set by half splits of
-twelve data sets, where 100 and 300 did equally well and 0 (best weights only) did harm."""
+"""Positives within the statistic's reach at which equal and best weights count alike: a choice, not tuned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ CERTAIN = 1e-6
 def default_members(statistic: Any) -> list[tuple[str, Any]]:
     """Logistic regression, boosting (up to three kinds, as installed), a forest and a bagged direct ranker.
 
-    They err in different ways, which is what makes their blend better than any of them.
+    They err in different ways, which is what a blend lives on.
 
     >>> [name for name, _ in default_members("dcg")][:2]
     ['logistic', 'boosting']

@@ -49,7 +49,7 @@ class AccuracyAtTop(BaseRanker):
     Identical rows are one item. Relevant rows that do not fit above the quantile pay, wherever they are;
     `outcome_.notes` says so. Where all rows are identical the scores are equal and `predict` marks all of
     them. One class only is an error. Give the features unit spread first: where rounding keeps a problem from
-    being solved, a note says that, and nothing is certified.
+    being solved, a warning says that, and nothing is certified.
 
     Parameters
     ----------
