@@ -258,6 +258,9 @@ def test_only_one_module_writes_files():
 
 def test_an_interrupted_fit_leaves_its_pins_behind(tmp_path):
     path = tmp_path / "pins.npz"
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 8))  # enough pins that a report comes before the last one
+    Y = (X[:, 0] + rng.normal(size=300) > 0.5).astype(int)
     stopped = AccuracyAtTop(0.2, checkpoint=path, callback=_stop_after_some)
     with pytest.warns(SearchStoppedWarning):
         stopped.fit(X, Y)

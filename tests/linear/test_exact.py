@@ -89,7 +89,7 @@ def test_a_stopped_proof_goes_on_from_its_file(tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"margin": 0.0}, "margin"),
+        ({"margin": -1.0}, "margin"),
         ({"penalty": -1.0}, "penalty"),
         ({"method": "magic"}, "method"),
         ({"n_jobs": 0}, "n_jobs"),
