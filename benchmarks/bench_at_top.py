@@ -20,7 +20,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from toprank.linear.at_top import AccuracyAtTop
+from toprank.rankers.accuracy_at_top import AccuracyAtTop
 
 JOBS = int(os.environ.get("TOPRANK_JOBS", "2"))
 

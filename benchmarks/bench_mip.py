@@ -19,11 +19,11 @@ from sklearn.preprocessing import StandardScaler
 
 from toprank.control import Run
 from toprank.datasets import load
-from toprank.exact import backends
-from toprank.exact.compact import Strengthening, compact_program
-from toprank.exact.mip import solve_program
+from toprank.exact.mip import backends
+from toprank.exact.mip.compact import Strengthening, compact_program
+from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search import compile_kernels, search
+from toprank.exact.search.driver import compile_kernels, search
 
 MARGIN = 1e-3
 IMPROVEMENTS = ("own_constants", "merge_equal", "fix_decided")

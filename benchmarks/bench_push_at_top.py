@@ -19,8 +19,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 from threadpoolctl import threadpool_limits
 
 from bench_push_common import SETS, Tally, best_seconds, data_folder, growth, load, ratios, seconds
-from toprank.linear.infinite_push import InfinitePush
-from toprank.linear.top_push import TauFPL, TopPush, TopPushK
+from toprank.rankers.infinite_push import InfinitePush
+from toprank.rankers.top_push import TauFPL, TopPush, TopPushK
 
 LEAST_SPEEDUP = 100.0
 STEPS = (None, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)

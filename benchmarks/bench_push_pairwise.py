@@ -14,8 +14,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bench_push_common import SETS, Tally, growth, load, ratios
-from toprank.linear.p_norm_push import PNormPush
-from toprank.linear.rank_svm import RankSVM
+from toprank.rankers.p_norm_push import PNormPush
+from toprank.rankers.rank_svm import RankSVM
 
 SEPARABLE_C = 1e6
 """With so large a C the hashed words are separated, which is hard on a pairwise hinge."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from toprank.linear.at_top import AccuracyAtTop
-from toprank.linear.exact import ExactRanker
+from toprank.rankers.accuracy_at_top import AccuracyAtTop
+from toprank.rankers.exact import ExactRanker
 
 TAU, ROWS = 0.2, 60
 SOLVERS = ("exhaustive", "screened", "local")

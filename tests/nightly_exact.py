@@ -25,7 +25,7 @@ import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run, Status
 from toprank.exact import RankingProblem
-from toprank.exact.search import search
+from toprank.exact.search.driver import search
 
 TOLERANCE = 1e-9
 BLOCK = 50

@@ -17,7 +17,7 @@ from toprank import AccuracyAtTop, ExactRanker
 from toprank.control import Run, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Roles, Table, learn_encoder, read_table
 from toprank.exact import Certificate, CertificateError, CheckpointError, RankingProblem
-from toprank.exact.search import search
+from toprank.exact.search.driver import search
 from toprank.model import RankingModel, load_model, save_model
 from toprank.reproduce.store import Store
 

@@ -17,7 +17,7 @@ from toprank.datasets import InputError
 from toprank.datasets.roles import binary_labels
 from toprank.exact import RankingProblem
 from toprank.labels import UnclearLabelsWarning, plain_top, positives, top_label
-from toprank.linear.graded import GradedRanker
+from toprank.rankers.parts.graded import GradedRanker
 from toprank.statistics import get, scorer
 
 RNG = np.random.default_rng(0)

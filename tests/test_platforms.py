@@ -42,7 +42,7 @@ def files_only(path, *arguments, **options):
 
 os.open = files_only
 """
-RUN = "from toprank.cli import main\nsys.exit(main(sys.argv[1:]))"
+RUN = "from toprank.cli.main import main\nsys.exit(main(sys.argv[1:]))"
 FIT = """
 import numpy as np
 import toprank

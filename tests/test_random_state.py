@@ -25,7 +25,7 @@ KINDS = [lambda: 3, lambda: np.random.default_rng(3), lambda: np.random.RandomSt
 
 
 # On the check's noisy data w = 0 is the optimum of the push family, and it says so.
-@pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning")
+@pytest.mark.filterwarnings("ignore::toprank.rankers.parts.top_push.ZeroOptimumWarning")
 @pytest.mark.parametrize("ranker", DRAWING, ids=repr)
 def test_rankers_that_draw(ranker):
     check_random_state(ranker)

@@ -17,58 +17,58 @@ if TYPE_CHECKING:
     from toprank import report as report
     from toprank import statistics as statistics
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
+    from toprank.ensemble.rank_then_rerank import RankThenRerank as RankThenRerank
     from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
-    from toprank.linear.at_top import AccuracyAtTop as AccuracyAtTop
-    from toprank.linear.direct import DirectRanker as DirectRanker
-    from toprank.linear.exact import ExactRanker as ExactRanker
-    from toprank.linear.greedy_rank_rls import GreedyRankRLS as GreedyRankRLS
-    from toprank.linear.infinite_push import InfinitePush as InfinitePush
-    from toprank.linear.margin_bound import margin_bound as margin_bound
-    from toprank.linear.named_cv import PNormPushCV as PNormPushCV
-    from toprank.linear.named_cv import RankRLSCV as RankRLSCV
-    from toprank.linear.named_cv import RankSVMCV as RankSVMCV
-    from toprank.linear.p_norm_push import PNormPush as PNormPush
-    from toprank.linear.pat_mat import Grill as Grill
-    from toprank.linear.pat_mat import PatMat as PatMat
-    from toprank.linear.path import regularisation_path as regularisation_path
-    from toprank.linear.plugin import PluginRanker as PluginRanker
-    from toprank.linear.rank_boost import RankBoost as RankBoost
-    from toprank.linear.rank_rls import RankRLS as RankRLS
-    from toprank.linear.rank_svm import RankSVM as RankSVM
-    from toprank.linear.search_cv import RankerCV as RankerCV
-    from toprank.linear.top_push import TauFPL as TauFPL
-    from toprank.linear.top_push import TopPush as TopPush
-    from toprank.linear.top_push import TopPushK as TopPushK
-    from toprank.rerank import RankThenRerank as RankThenRerank
+    from toprank.rankers.accuracy_at_top import AccuracyAtTop as AccuracyAtTop
+    from toprank.rankers.direct import DirectRanker as DirectRanker
+    from toprank.rankers.exact import ExactRanker as ExactRanker
+    from toprank.rankers.greedy_rank_rls import GreedyRankRLS as GreedyRankRLS
+    from toprank.rankers.infinite_push import InfinitePush as InfinitePush
+    from toprank.rankers.p_norm_push import PNormPush as PNormPush
+    from toprank.rankers.parts.margin_bound import margin_bound as margin_bound
+    from toprank.rankers.pat_mat import Grill as Grill
+    from toprank.rankers.pat_mat import PatMat as PatMat
+    from toprank.rankers.plugin import PluginRanker as PluginRanker
+    from toprank.rankers.rank_boost import RankBoost as RankBoost
+    from toprank.rankers.rank_rls import RankRLS as RankRLS
+    from toprank.rankers.rank_svm import RankSVM as RankSVM
+    from toprank.rankers.top_push import TauFPL as TauFPL
+    from toprank.rankers.top_push import TopPush as TopPush
+    from toprank.rankers.top_push import TopPushK as TopPushK
+    from toprank.rankers.tuning.named import PNormPushCV as PNormPushCV
+    from toprank.rankers.tuning.named import RankRLSCV as RankRLSCV
+    from toprank.rankers.tuning.named import RankSVMCV as RankSVMCV
+    from toprank.rankers.tuning.path import regularisation_path as regularisation_path
+    from toprank.rankers.tuning.search_cv import RankerCV as RankerCV
 
 __version__ = "0.1.0"
 
 # Public name -> module it lives in. Loaded on first use, so that `import toprank` stays quick.
 _HOME = {
-    "AccuracyAtTop": "toprank.linear.at_top",
+    "AccuracyAtTop": "toprank.rankers.accuracy_at_top",
     "BaggedRanker": "toprank.ensemble.bagging",
-    "DirectRanker": "toprank.linear.direct",
-    "ExactRanker": "toprank.linear.exact",
-    "GreedyRankRLS": "toprank.linear.greedy_rank_rls",
-    "Grill": "toprank.linear.pat_mat",
-    "InfinitePush": "toprank.linear.infinite_push",
-    "PNormPush": "toprank.linear.p_norm_push",
-    "PNormPushCV": "toprank.linear.named_cv",
-    "PatMat": "toprank.linear.pat_mat",
-    "PluginRanker": "toprank.linear.plugin",
-    "RankBoost": "toprank.linear.rank_boost",
-    "RankRLS": "toprank.linear.rank_rls",
-    "RankRLSCV": "toprank.linear.named_cv",
-    "RankSVM": "toprank.linear.rank_svm",
-    "RankSVMCV": "toprank.linear.named_cv",
-    "RankThenRerank": "toprank.rerank",
-    "RankerCV": "toprank.linear.search_cv",
-    "TauFPL": "toprank.linear.top_push",
+    "DirectRanker": "toprank.rankers.direct",
+    "ExactRanker": "toprank.rankers.exact",
+    "GreedyRankRLS": "toprank.rankers.greedy_rank_rls",
+    "Grill": "toprank.rankers.pat_mat",
+    "InfinitePush": "toprank.rankers.infinite_push",
+    "PNormPush": "toprank.rankers.p_norm_push",
+    "PNormPushCV": "toprank.rankers.tuning.named",
+    "PatMat": "toprank.rankers.pat_mat",
+    "PluginRanker": "toprank.rankers.plugin",
+    "RankBoost": "toprank.rankers.rank_boost",
+    "RankRLS": "toprank.rankers.rank_rls",
+    "RankRLSCV": "toprank.rankers.tuning.named",
+    "RankSVM": "toprank.rankers.rank_svm",
+    "RankSVMCV": "toprank.rankers.tuning.named",
+    "RankThenRerank": "toprank.ensemble.rank_then_rerank",
+    "RankerCV": "toprank.rankers.tuning.search_cv",
+    "TauFPL": "toprank.rankers.top_push",
     "TopEnsemble": "toprank.ensemble.top_ensemble",
-    "TopPush": "toprank.linear.top_push",
-    "TopPushK": "toprank.linear.top_push",
-    "margin_bound": "toprank.linear.margin_bound",
-    "regularisation_path": "toprank.linear.path",
+    "TopPush": "toprank.rankers.top_push",
+    "TopPushK": "toprank.rankers.top_push",
+    "margin_bound": "toprank.rankers.parts.margin_bound",
+    "regularisation_path": "toprank.rankers.tuning.path",
 }
 _SUBMODULES = ("control", "datasets", "exact", "report", "statistics")
 

@@ -283,7 +283,7 @@ def best_first(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 def clone_for_codes(estimator: Any) -> Any:
     """A clone to be fitted on 1 for the top and 0 for the rest, whatever labels it was told of.
 
-    >>> from toprank.linear.rank_svm import RankSVM
+    >>> from toprank.rankers.rank_svm import RankSVM
     >>> clone_for_codes(RankSVM(pos_label="fraud"))
     RankSVM()
     """

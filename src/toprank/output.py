@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def check_writable(path: Path, *, argument: str) -> None:
     >>> check_writable(Path("no/such/folder/ranked.csv"), argument="out")
     Traceback (most recent call last):
     ...
-    toprank.datasets.errors.InputError: out 'no/such/folder/ranked.csv': there is no folder 'no/such/folder'.
+    toprank.errors.InputError: out 'no/such/folder/ranked.csv': there is no folder 'no/such/folder'.
     """
     folder = path.parent
     if path.is_dir():

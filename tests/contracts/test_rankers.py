@@ -24,7 +24,7 @@ def test_every_public_ranker_is_listed():
 def test_every_documented_mode_is_a_variant():
     """Values in braces in the docstrings, one ranker and parameter after the other."""
     made = [make() for make in {**RANKERS, **VARIANTS, **SLOW_VARIANTS}.values()]
-    # Solvers and back ends of the exact ranker: tests/exact and tests/linear/test_exact.py.
+    # Solvers and back ends of the exact ranker: tests/exact and tests/rankers/test_exact.py.
     for name in sorted(set(RANKERS) - {"ExactRanker"}):
         documented = re.findall(r"^    (\w+) : \{(.*?)\}", getattr(toprank, name).__doc__, re.M)
         for parameter, values in documented:
@@ -35,8 +35,8 @@ def test_every_documented_mode_is_a_variant():
 
 # What rankers say, rightly, about the checks' toy data.
 IGNORED = [
-    pytest.mark.filterwarnings("ignore::toprank.rerank.OneClassTopWarning"),
-    pytest.mark.filterwarnings("ignore::toprank.linear.push_ranker.ZeroOptimumWarning"),
+    pytest.mark.filterwarnings("ignore::toprank.ensemble.rank_then_rerank.OneClassTopWarning"),
+    pytest.mark.filterwarnings("ignore::toprank.rankers.parts.top_push.ZeroOptimumWarning"),
     pytest.mark.filterwarnings("ignore:kernel='precomputed' is not positive semidefinite"),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 
 from toprank.control import Run, Status
 from toprank.exact import Certificate, CertificateError, RankingProblem
-from toprank.exact.search import search
+from toprank.exact.search.driver import search
 
 
 def problem_and_certificate(**options):

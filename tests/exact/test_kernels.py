@@ -15,9 +15,9 @@ import numpy as np
 import toprank.exact
 from toprank.control import Run
 from toprank.exact import RankingProblem
-from toprank.exact.compilation import compile_kernels
+from toprank.exact.search.compilation import compile_kernels
 from toprank.exact.preferences import multipartite_pairs
-from toprank.exact.search import search
+from toprank.exact.search.driver import search
 
 method = sys.argv[1]
 NAMES = [module.name for module in iter_modules(toprank.exact.__path__) if module.name[0] == "_"]

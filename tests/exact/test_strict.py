@@ -10,12 +10,12 @@ import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run
 from toprank.exact import RankingProblem, verify
-from toprank.exact.compilation import compile_for
-from toprank.exact.replay import replay
-from toprank.exact.search import search
-from toprank.exact.sweep import SweepSearch
-from toprank.exact.whole import free_margin, independent_columns, is_regular
-from toprank.linear.exact import ExactRanker
+from toprank.exact.arithmetic.whole import free_margin, independent_columns, is_regular
+from toprank.exact.boxes.replay import replay
+from toprank.exact.boxes.sweep import SweepSearch
+from toprank.exact.search.compilation import compile_for
+from toprank.exact.search.driver import search
+from toprank.rankers.exact import ExactRanker
 
 PROBLEMS, BLOCKS = 240, 12
 

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toprank.control import Run
-from toprank.exact import mip
-from toprank.exact.mip import solve_program
+from toprank.exact.mip import solve as mip
+from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
 from toprank.exact.ties import break_ties
 

@@ -10,8 +10,8 @@ import pytest
 
 from toprank.control import Run, Status
 from toprank.exact import Certificate, Constraints, RankingProblem, Verification, verify
-from toprank.exact.mip import solve_program
-from toprank.exact.search import search
+from toprank.exact.mip.solve import solve_program
+from toprank.exact.search.driver import search
 
 
 def made(n=25, d=3, noise=1.0, seed=0, *, method="auto", keep_proof=False, **options):

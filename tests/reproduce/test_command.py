@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from toprank.cli import main
+from toprank.cli.main import main
 from toprank.reproduce import all_papers
 from toprank.reproduce.cells import cells_of, select
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.reproduce.compute import measured
 from toprank.reproduce.experiment import (
     ConsecutiveParts,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.reproduce import paper
 from toprank.reproduce.cells import arm_cells, cells_of, select
 from toprank.reproduce.experiment import Arm, Experiment, Measure, RandomSplits, Source

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from toprank import datasets
-from toprank.cli import main
+from toprank.cli.main import main
 
 RANK = ["-t", "failed", "--id", "pump", "-k", "16", "--splits", "0", "-q"]
 

@@ -10,7 +10,6 @@ from toprank.datasets.encode import (
     encoder_from_dict,
     learn_encoder,
 )
-from toprank.datasets.errors import InputError
 from toprank.datasets.load import Dataset, load
 from toprank.datasets.notes import Note, warning_sentences
 from toprank.datasets.roles import Labelled, Roles
@@ -18,6 +17,7 @@ from toprank.datasets.split import Split, half_splits, split_rows
 from toprank.datasets.synthetic import gaussians, inspections, theorem_one
 from toprank.datasets.table import Table, read_table
 from toprank.datasets.transformer import TableEncoder
+from toprank.errors import InputError
 
 __all__ = [
     "ColumnEncoder",

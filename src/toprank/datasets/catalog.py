@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 
 __all__ = ["Entry", "OpenML", "catalog", "entry", "names"]
 
@@ -106,7 +106,7 @@ def entry(name: str) -> Entry:
     >>> entry("abalone")
     Traceback (most recent call last):
     ...
-    toprank.datasets.errors.InputError: No data set is called 'abalone'; did you mean 'abalone19'?
+    toprank.errors.InputError: No data set is called 'abalone'; did you mean 'abalone19'?
     """
     known = catalog()
     if name in known:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.datasets.errors import InputError
 from toprank.datasets.notes import Note
 from toprank.datasets.readings import (
     DateReading,
@@ -19,6 +18,7 @@ from toprank.datasets.readings import (
     reading_from_dict,
     strange_row,
 )
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 
 __all__ = ["SEPARATORS", "STANDARD_INPUT", "TextContent", "has_leading_zeros", "raw_bytes", "text_content"]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from toprank.datasets.declared import Declared
-from toprank.datasets.errors import InputError
 from toprank.datasets.evidence import MOSTLY, Evidence, Pairs, Verdict
 from toprank.datasets.notes import Note
 from toprank.datasets.readings import DateReading, NumberReading, Reading, TextReading
 from toprank.datasets.sentinels import sentinel_notes
 from toprank.datasets.table import Table
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

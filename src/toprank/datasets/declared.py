@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from toprank.datasets.errors import InputError
 from toprank.datasets.notes import listed
+from toprank.errors import InputError
 
 __all__ = ["WAYS", "Declared"]
 

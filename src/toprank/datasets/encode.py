@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from toprank.datasets.columns import Column, NumberColumn, column_from_dict, learn_column
 from toprank.datasets.decide import described
 from toprank.datasets.declared import Declared
-from toprank.datasets.errors import InputError
 from toprank.datasets.notes import Note
 from toprank.datasets.readings import NumberReading, Reading
 from toprank.datasets.table import Table
+from toprank.errors import InputError
 
 __all__ = ["ColumnEncoder", "Encoder", "SparseEncoder", "encoder_from_dict", "learn_encoder"]
 

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from toprank.datasets.catalog import Entry, entry
-from toprank.datasets.errors import InputError
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET, read_table, table_format
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

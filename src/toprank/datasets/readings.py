@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.cells import date_cell, date_text, fold, number_cell
-from toprank.datasets.errors import InputError
 from toprank.datasets.roles import label_text
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

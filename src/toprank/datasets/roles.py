@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.cells import fold
-from toprank.datasets.errors import InputError
 from toprank.datasets.table import Table
+from toprank.errors import InputError
 from toprank.labels import plain_top
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.control import Seed, generator
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 
 __all__ = ["Split", "half_splits", "split_rows"]
 

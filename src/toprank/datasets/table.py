@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from toprank.datasets.cells import number_cell
 from toprank.datasets.content import STANDARD_INPUT, TextContent, has_leading_zeros, raw_bytes, text_content
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

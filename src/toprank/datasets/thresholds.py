@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.decide import described
-from toprank.datasets.errors import InputError
 from toprank.datasets.readings import NumberReading
 from toprank.datasets.table import Table
+from toprank.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from toprank.datasets.decide import described
 from toprank.datasets.declared import Declared
 from toprank.datasets.encode import learn_encoder
-from toprank.datasets.errors import InputError
 from toprank.datasets.notes import warning_sentences
 from toprank.datasets.table import Table
+from toprank.errors import InputError
 
 __all__ = ["TableEncoder"]
 

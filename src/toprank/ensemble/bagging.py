@@ -87,7 +87,7 @@ class BaggedRanker(BaseRanker):
 
     @property
     def _model(self) -> Any:
-        from toprank.linear.direct import DirectRanker
+        from toprank.rankers.direct import DirectRanker
 
         return DirectRanker() if self.ranker is None else self.ranker
 

@@ -36,7 +36,7 @@ def default_members(statistic: Any) -> list[tuple[str, Any]]:
     from sklearn.preprocessing import StandardScaler
 
     from toprank.ensemble.bagging import BaggedRanker
-    from toprank.linear.direct import DirectRanker
+    from toprank.rankers.direct import DirectRanker
 
     # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
     logistic = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))

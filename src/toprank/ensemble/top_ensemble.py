@@ -18,8 +18,8 @@ from toprank.control import Callback, Outcome, Progress, Run, SearchStoppedWarni
 from toprank.ensemble.blend import Blend, equal_weights, mixed, trust_in
 from toprank.ensemble.members import cross_fitted, default_members, fit_member, logit_scores
 from toprank.exact.certificate import Certificate
-from toprank.linear.exact import ExactRanker
-from toprank.linear.folds import ranking_folds
+from toprank.rankers.exact import ExactRanker
+from toprank.rankers.tuning.folds import ranking_folds
 
 __all__ = ["MemberLeftOutWarning", "TopEnsemble"]
 

@@ -19,8 +19,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.frame import Scale
 from toprank.exact.pairs import PairArrays
+from toprank.exact.rounding import Scale
 
 __all__ = ["BranchAndBound", "sure_value"]
 

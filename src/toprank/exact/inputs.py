@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.rational import is_sparse
+from toprank.exact.arithmetic.rational import is_sparse
 from toprank.labels import top_label
 
 __all__ = [

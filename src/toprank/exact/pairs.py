@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact.rounding import UNIT
+
 __all__ = ["PairArrays", "Query", "class_arrays", "largest_leads", "lengths", "preference_arrays"]
 
 Floats = NDArray[np.float64]
@@ -63,7 +65,7 @@ class PairArrays:
     def winnable(self) -> NDArray[np.bool_]:
         """Which pairs can be won at all: not those of equal rows, nor shorter ones than the margin."""
         d = self.differences.shape[1]
-        most = largest_leads(self.differences, np.ones(d)) * (1 + 4 * (d + 2) * 2.0**-53)
+        most = largest_leads(self.differences, np.ones(d)) * (1 + 4 * (d + 2) * UNIT)
         return (most > 0) & (most >= self.margin)
 
     def surely_won(self, coef: Floats) -> NDArray[np.bool_]:
@@ -73,7 +75,7 @@ class PairArrays:
         won = np.zeros(len(self.differences), dtype=bool)
         for begin in range(0, len(won) if largest > 0 else 0, ROWS_AT_A_TIME):
             D = self.differences[begin : begin + ROWS_AT_A_TIME]
-            doubt = units * 2.0**-53 * (np.abs(D) @ np.abs(coef) + least) + 1e-300 * largest
+            doubt = units * UNIT * (np.abs(D) @ np.abs(coef) + least) + 1e-300 * largest
             won[begin : begin + ROWS_AT_A_TIME] = D @ coef - doubt >= least
         return won
 

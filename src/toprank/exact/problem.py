@@ -15,7 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact import counting
+from toprank.exact.arithmetic import counting
+from toprank.exact.arithmetic.rational import is_sparse
+from toprank.exact.arithmetic.whole import free_margin
 from toprank.exact.inputs import (
     Matrix,
     read_margin,
@@ -28,9 +30,7 @@ from toprank.exact.inputs import (
 )
 from toprank.exact.pairs import PairArrays, Query, class_arrays, preference_arrays
 from toprank.exact.preferences import kendall_pairs, multipartite_pairs
-from toprank.exact.rational import is_sparse
 from toprank.exact.weights import position_weights
-from toprank.exact.whole import free_margin
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]
@@ -344,7 +344,7 @@ class RankingProblem:
         """The problem over its pairs, restricted to some columns when asked.
 
         Where all numbers are whole and small the arrays have a margin though the problem has none: it
-        changes nothing about which pairs can be won together (`toprank.exact.whole`).
+        changes nothing about which pairs can be won together (`toprank.exact.arithmetic.whole`).
         """
         kept = slice(None) if columns is None else np.asarray(columns, dtype=np.int64)
         rows: Any = self.scaled

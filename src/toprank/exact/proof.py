@@ -69,8 +69,8 @@ def _part_columns(part: dict[str, Any], problem: RankingProblem) -> NDArray[np.i
 def _replayed(
     problem: RankingProblem, columns: NDArray[np.int64], most: float, part: dict[str, Any]
 ) -> list[str]:
-    from toprank.exact.cell_replay import replay_cells
-    from toprank.exact.replay import replay
+    from toprank.exact.boxes.replay import replay
+    from toprank.exact.cells.replay import replay_cells
 
     replays = {"sweep": replay, "cells": replay_cells}
     if part["method"] not in replays:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.rational import UNIT_ROUNDOFF, exact_scores
+from toprank.exact.arithmetic.rational import exact_scores
+from toprank.exact.rounding import UNIT
 
 __all__ = ["break_ties"]
 
@@ -65,7 +66,7 @@ def _largest_step(X: Any, weights: NDArray[np.float64], support: NDArray[np.intp
     row_unit, unit = (np.ldexp(1.0, int(np.frexp(v)[1]) - 1) for v in (abs(X).max(), np.abs(weights).max()))
     scores = np.asarray((X / row_unit) @ (weights / unit), dtype=np.float64)
     gaps = np.diff(np.unique(scores))
-    gaps = gaps[gaps > 4 * len(weights) * UNIT_ROUNDOFF]  # what is smaller may be the rounding of a tie
+    gaps = gaps[gaps > 4 * len(weights) * UNIT]  # what is smaller may be the rounding of a tie
     if not len(gaps):
         return smallest
     return min(float(gaps.min()) / (2 * np.sqrt(len(weights))) * float(unit), smallest)

@@ -10,11 +10,11 @@ import numpy as np
 
 from toprank.control import Run
 from toprank.exact.certificate import UNDER_CONSTRAINTS, Certificate
-from toprank.exact.compilation import compile_for
-from toprank.exact.methods import attainable_bound, within_reach
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import check_proof
-from toprank.exact.search import search
+from toprank.exact.search.compilation import compile_for
+from toprank.exact.search.driver import search
+from toprank.exact.search.methods import attainable_bound, within_reach
 
 __all__ = ["Verification", "verify"]
 

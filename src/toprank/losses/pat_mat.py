@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from toprank.losses.at_top import SURROGATES
+from toprank.losses.top_push import SURROGATES
 
 __all__ = ["PatMatLoss", "PatMatPoint", "surrogate_quantile"]
 

@@ -213,11 +213,11 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
 def own_types() -> set[str]:
     """Our own types as skops names them: building one sets attributes and nothing else."""
     from toprank.control import Outcome
-    from toprank.convex.design import Origin
-    from toprank.convex.kernel_map import KernelMap
-    from toprank.convex.pins import PinTable
+    from toprank.convex.accuracy_at_top.pins import PinTable
+    from toprank.convex.algebra.design import Origin
+    from toprank.convex.algebra.kernel_map import KernelMap
     from toprank.exact.certificate import Certificate
-    from toprank.linear.at_top_space import Features, Kernel
+    from toprank.rankers.parts.spaces import Features, Kernel
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]

@@ -37,7 +37,7 @@ _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "MaxAbsScaler": ("sklearn.preprocessing", ("max_abs_", "scale_", "n_features_in_")),
     "Pipeline": ("sklearn.pipeline", ()),
     "RankThenRerank": (
-        "toprank.rerank",
+        "toprank.ensemble.rank_then_rerank",
         (
             *("base_", "reranker_", "threshold_", "n_top_", "classes_", "n_features_in_", "intercept_"),
             *("reranked_", "by_query_"),

@@ -10,7 +10,7 @@ import difflib
 from functools import cache
 from importlib import import_module
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.reproduce.experiment import Paper
 
 __all__ = ["all_papers", "paper"]
@@ -40,7 +40,7 @@ def paper(name: str) -> Paper:
     >>> paper("rudin-2018")
     Traceback (most recent call last):
     ...
-    toprank.datasets.errors.InputError: No paper is called 'rudin-2018'; did you mean 'rudin-wang-2018'?
+    toprank.errors.InputError: No paper is called 'rudin-2018'; did you mean 'rudin-wang-2018'?
     """
     known = all_papers()
     if name in known:

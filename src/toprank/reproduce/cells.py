@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.reproduce.experiment import Arm, Drawing, Experiment, Paper, Table
 from toprank.reproduce.protocol import CrossValidation
 
@@ -135,7 +135,7 @@ def select(paper: Paper, only: Sequence[str]) -> Selection:
     >>> select(paper("rudin-wang-2018"), ["table1:gausians"])
     Traceback (most recent call last):
     ...
-    toprank.datasets.errors.InputError: --only 'table1:gausians': rudin-wang-2018 has no such thing; did you
+    toprank.errors.InputError: --only 'table1:gausians': rudin-wang-2018 has no such thing; did you
     mean 'table1:gaussians'...?
     """
     places = {

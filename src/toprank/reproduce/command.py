@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.output import check_writable, write_whole
 from toprank.reproduce import all_papers, paper
 from toprank.reproduce.cells import Selection, cells_of, longest_first, select

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import datasets
-from toprank.datasets.errors import InputError
 from toprank.datasets.load import FOLDER_VARIABLE, data_file
+from toprank.errors import InputError
 from toprank.reproduce.experiment import Source
 from toprank.reproduce.protocol import (
     ConsecutiveParts,

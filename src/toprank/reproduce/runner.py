@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from joblib import Parallel, delayed, parallel_config
 
 from toprank.control import worker_count
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.reproduce.cells import Cell
 from toprank.reproduce.compute import compute
 from toprank.reproduce.rows import missing_data

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toprank.datasets.errors import InputError
+from toprank.errors import InputError
 from toprank.output import sync_folder
 from toprank.reproduce.cells import Cell
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Table
+from toprank.ensemble.heads import heads_of
 from toprank.exact.certificate import AMONG, PROVED
-from toprank.linear.heads import heads_of
 from toprank.statistics import RankStatistic
 
 __all__ = ["Items", "fit_quietly", "outcome_sentence", "value_of", "warm_up", "wide_enough"]

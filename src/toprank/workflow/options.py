@@ -6,9 +6,9 @@ import numpy as np
 
 from toprank import statistics
 from toprank.datasets import InputError
-from toprank.linear.folds import can_be_ranked
-from toprank.linear.heads import heads_of
+from toprank.ensemble.heads import heads_of
 from toprank.lineup import BASES, Settings
+from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.source import Source
 
@@ -58,7 +58,7 @@ def optimisable(name: str) -> LinearRankStatistic:
     >>> optimisable("average_precision")
     Traceback (most recent call last):
     ...
-    toprank.datasets.errors.InputError: --statistic 'average_precision' can be measured but not optimised; ...
+    toprank.errors.InputError: --statistic 'average_precision' can be measured but not optimised; ...
     """
     try:
         statistic = statistics.get(name)

@@ -14,9 +14,9 @@ import toprank
 from toprank.base import ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import InputError, Note, Table, half_splits, learn_encoder
+from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, top_values
 from toprank.lineup import BASES, Settings, make_base, make_reranker
 from toprank.model import RankingModel
-from toprank.rerank import BaseOrderKeptWarning, top_values
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.fitting import (
     Items,

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from toprank.datasets import InputError, Table
 from toprank.datasets.roles import binary_labels
+from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.exact import Certificate, Verification, verify
-from toprank.linear.exact import ExactRanker
 from toprank.model import RankingModel, load_model
-from toprank.rerank import RankThenRerank
+from toprank.rankers.exact import ExactRanker
 from toprank.workflow.source import read_items
 
 __all__ = ["VerifyReport", "verify_file"]

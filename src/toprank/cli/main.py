@@ -1,0 +1,334 @@
+"""The command line: arguments in, exit code out. What the commands do is in `toprank.workflow`.
+
+Nothing heavy is imported before a command runs, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toprank.cli.models import score, verify
+from toprank.cli.options import Head, Json, Out, Quiet, print_json, start_bars
+from toprank.cli.reading import (
+    Categorical,
+    Data,
+    Encoding,
+    Group,
+    Identifier,
+    Ignore,
+    Missing,
+    Positive,
+    Query,
+    Read,
+    Separator,
+    Target,
+)
+from toprank.cli.reproduce import reproduce
+from toprank.screen.terminal import show_what_can_be_shown
+
+__all__ = ["app", "main"]
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="toprank",
+    help="Rank when only the top of the list counts.",
+    epilog="Exit codes: 0 done; 2 something in the input or the arguments does not fit, in one line on"
+    " standard error; 3 a certificate does not hold; 130 interrupted with Ctrl-C, what was found by then is"
+    " kept; 1 a bug.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Top = Annotated[
+    int | None,
+    typer.Option(
+        "--top", "-k", help="Items at the top (of each query) to rerank. Default: 50, more if need be."
+    ),
+]
+Statistic = Annotated[
+    str,
+    typer.Option(
+        "--statistic",
+        "-s",
+        metavar="NAME",
+        help="What to optimise: dcg, auc, ndcg@10, precision@20, mrr, ...",
+    ),
+]
+Base = Annotated[
+    str, typer.Option(metavar="NAME", help="Who makes the first list: logistic, forest or boosting.")
+]
+HeldOut = Annotated[float, typer.Option(metavar="SHARE", help="Share of the items held out in a split.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the clock stops the search.")]
+
+
+@app.command()
+def rank(
+    data: Data = None,
+    target: Target = None,
+    top: Top = None,
+    statistic: Statistic = "dcg",
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="Seconds for all fitting: half for the model at most, the rest for the held-out figures.",
+        ),
+    ] = 30.0,
+    out: Out = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model", "-m", metavar="FILE", help="Write the model: .json (linear, readable) or .skops (any)."
+        ),
+    ] = None,
+    new: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Rank the unseen items of this file instead.")
+    ] = None,
+    id: Identifier = None,
+    positive: Positive = None,
+    ignore: Ignore = None,
+    categorical: Categorical = None,
+    missing: Missing = None,
+    read: Read = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    qid: Query = None,
+    group: Group = None,
+    base: Base = "logistic",
+    splits: Annotated[int, typer.Option(min=0, help="Random splits for held-out figures; 0: none.")] = 5,
+    held_out: HeldOut = 0.5,
+    seed: Seed = 0,
+    head: Head = 10,
+    keep_proof: Annotated[
+        bool, typer.Option("--keep-proof", help="Keep the proof in the model, for toprank verify to replay.")
+    ] = False,
+    json_output: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from labelled items; rank them, or new ones.
+
+    A base ranker makes a first list; a search then finds the best order of its top for the statistic. Shown
+    are the head of the list, what the ranking is worth on held-out items, and what was done to the
+    columns.
+    """
+    from toprank.control import keep_best_on_interrupt
+    from toprank.workflow.deliver import Delivery
+    from toprank.workflow.rank import RankOptions, rank_items
+    from toprank.workflow.source import Columns, open_source, read_new
+    from toprank.workflow.summary import ranking_summary
+
+    columns = Columns(
+        target=target,
+        id=id,
+        qid=qid,
+        group=group,
+        ignore=ignore or (),
+        categorical=categorical or (),
+        positive=positive or (),
+        missing=missing or (),
+        read=read or (),
+        encoding=encoding,
+        separator=separator,
+    )
+    options = RankOptions(
+        statistic=statistic,
+        top=top,
+        base=base,
+        time_limit=time_limit,
+        seed=seed,
+        splits=splits,
+        held_out=held_out,
+        keep_proof=keep_proof,
+    )
+    delivery = Delivery(out, model)
+    delivery.check([data, new], base=base)
+    with start_bars(quiet) as bars:
+        bars.stage("Reading")
+        source = open_source(data, columns)
+        unseen = None if new is None else read_new(new, source, columns)
+        report = rank_items(source, options, new=unseen, watch=bars)
+    with keep_best_on_interrupt() as kept:
+        files = delivery.write(report.listing, report.model)
+    if json_output:
+        print_json(ranking_summary(report, files, head=head))
+    elif not quiet:
+        from toprank.screen.tables import show_ranking
+
+        show_ranking(report, files, head=head)
+    if report.interrupted or kept.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def compare(
+    data: Data = None,
+    target: Target = None,
+    top: Top = None,
+    statistic: Statistic = "dcg",
+    splits: Annotated[int, typer.Option(help="Random splits, the same for every ranker.")] = 10,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each single fit.")] = 10.0,
+    id: Identifier = None,
+    positive: Positive = None,
+    ignore: Ignore = None,
+    categorical: Categorical = None,
+    missing: Missing = None,
+    read: Read = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    qid: Query = None,
+    group: Group = None,
+    base: Base = "logistic",
+    held_out: HeldOut = 0.5,
+    seed: Seed = 0,
+    json_output: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare all rankers on random splits; end with advice.
+
+    Shown are mean and deviation on the training and the held-out items, the p-value of a matched-pairs
+    t-test against the best, and the mean time of a fit.
+    """
+    from toprank.workflow.compare import CompareOptions, compare_rankers
+    from toprank.workflow.source import Columns, open_source
+    from toprank.workflow.summary import comparison_summary
+
+    columns = Columns(
+        target=target,
+        id=id,
+        qid=qid,
+        group=group,
+        ignore=ignore or (),
+        categorical=categorical or (),
+        positive=positive or (),
+        missing=missing or (),
+        read=read or (),
+        encoding=encoding,
+        separator=separator,
+    )
+    options = CompareOptions(
+        statistic=statistic,
+        top=top,
+        base=base,
+        splits=splits,
+        held_out=held_out,
+        time_limit=time_limit,
+        seed=seed,
+    )
+    with start_bars(quiet) as bars:
+        bars.stage("Reading")
+        source = open_source(data, columns)
+        try:
+            report = compare_rankers(source, options, watch=bars)
+        except KeyboardInterrupt as stop:
+            raise _nothing_kept(stop) from None
+    if json_output:
+        print_json(comparison_summary(report))
+    elif not quiet:
+        from toprank.screen.tables import show_comparison
+
+        show_comparison(report)
+    if report.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+app.command()(score)
+app.command()(verify)
+
+
+@app.command("data")
+def list_data(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Tell all about this one.")] = None,
+    json_output: Json = False,
+) -> None:
+    """List the data sets known by name, or tell about one.
+
+    A name can stand instead of DATA when the environment variable TOPRANK_DATA names the folder with the
+    files, or OpenML has the set.
+    """
+    from dataclasses import asdict
+
+    from toprank import datasets
+
+    if json_output:
+        entries = datasets.catalog() if name is None else {name: datasets.entry(name)}
+        print_json({key: asdict(one) for key, one in entries.items()})
+    elif name is None:
+        from toprank.screen.tables import show_catalog
+
+        show_catalog(datasets.catalog().values())
+    else:
+        for key, value in asdict(datasets.entry(name)).items():
+            if value not in ("", (), 0, None):
+                print(f"{key}: {', '.join(value) if isinstance(value, tuple) else value}")
+
+
+app.command()(reproduce)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import toprank
+
+        print(f"toprank {toprank.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _everything(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Rank when only the top of the list counts."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; what is wrong with the input is one line on standard error."""
+    show_what_can_be_shown()
+    try:
+        code = app(args=arguments, prog_name="toprank", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, less) has had enough; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        # Typer's own complaints about arguments share no public base class across its versions.
+        if hasattr(error, "format_message"):
+            return _complain(error.format_message())
+        from toprank.errors import InputError
+
+        if isinstance(error, InputError):
+            return _complain(str(error))
+        raise
+    if code == INTERRUPTED:
+        print("toprank: interrupted", file=sys.stderr)
+    return code if isinstance(code, int) else 0
+
+
+# -- small helpers ---------------------------------------------------------------------------------
+
+
+def _complain(message: str) -> int:
+    print(f"toprank: {' '.join(message.split())}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _nothing_kept(stop: KeyboardInterrupt) -> typer.Exit:
+    """Say what came of the work that Ctrl-C ended, where there is something to say."""
+    if str(stop):
+        print(f"toprank: {stop}", file=sys.stderr)
+    return typer.Exit(INTERRUPTED)

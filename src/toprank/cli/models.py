@@ -1,0 +1,103 @@
+"""The commands that use a saved model: `toprank score` and `toprank verify`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toprank.cli.options import Head, Json, Out, Quiet, print_json, start_bars
+from toprank.cli.reading import Encoding, Separator
+
+__all__ = ["score", "verify"]
+
+UNSOUND = 3
+
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model written by toprank rank --model.")]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TYPE", help="Type in a .skops model to trust, for a file whose origin you know; repeatable."
+    ),
+]
+
+
+def score(
+    model: Model,
+    new: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NEW",
+            help="Items to rank, with the columns the model was learned from: a file, or the name of a data"
+            " set. Without it the embedded example is used.",
+        ),
+    ] = None,
+    out: Out = None,
+    trust: Trust = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    head: Head = 10,
+    json_output: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Rank items with a saved model."""
+    from toprank.workflow.deliver import Delivery
+    from toprank.workflow.score import score_file
+    from toprank.workflow.summary import scores_summary
+
+    delivery = Delivery(out)
+    delivery.check([model, new])
+    with start_bars(quiet) as bars:
+        bars.stage("Scoring")
+        report = score_file(model, new, trusted=trust or (), encoding=encoding, separator=separator)
+    files = delivery.write(report.listing, report.model)
+    if json_output:
+        print_json(scores_summary(report, files, head=head))
+    elif not quiet:
+        from toprank.screen.tables import show_scores
+
+        show_scores(report, files, head=head)
+
+
+def verify(
+    model: Model,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA",
+            help="The labelled items it was learned from: a file, or the name of a data set. Without it the"
+            " embedded example is used.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="How long to try to prove or refute a bound whose proof was not kept.")
+    ] = 5.0,
+    trust: Trust = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    json_output: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check the certificate inside a model against the data.
+
+    The problem is rebuilt from the data and the value recomputed in exact arithmetic. A proof kept with
+    rank --keep-proof is replayed by code of its own. Without one the search tries for some seconds to prove
+    the bound again or to refute it. Printed is what was checked and what was not. Exit code 3 when something
+    does not hold.
+    """
+    from toprank.workflow.summary import verification_summary
+    from toprank.workflow.verify import verify_file
+
+    with start_bars(quiet) as bars:
+        bars.stage("Checking")
+        report = verify_file(
+            model, data, trusted=trust or (), seconds=seconds, encoding=encoding, separator=separator
+        )
+    if json_output:
+        print_json(verification_summary(report))
+    elif not quiet:
+        from toprank.screen.tables import show_verification
+
+        show_verification(report)
+    if not report.checked.passed:
+        raise typer.Exit(UNSOUND)

@@ -1,0 +1,1 @@
+"""Accuracy at the top quantile: pins, the quadratic program of one pin, Pat&Mat."""

@@ -1,0 +1,1 @@
+"""The p-norm push and RankBoost: Newton's method and boosting."""

@@ -1,0 +1,1 @@
+"""Losses over pairs: RankSVM, least squares, greedy selection."""

@@ -1,0 +1,1 @@
+"""TopPush and the Infinite Push: column generation and gradient projection."""

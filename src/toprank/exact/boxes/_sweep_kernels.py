@@ -1,0 +1,268 @@
+"""Compiled counting of lost pairs and the sweep of one coordinate.
+
+Values are whole numbers (`boxes.frame`), so adding and subtracting them is exact. ``count[i]`` is the
+number of lost pairs of positive i, offset by the place of its query in `at_most`; ``at_most[c]`` is how many
+positives of the query have lost at most c. With `gain` not empty a pair is worth what it gains, and the
+positions do not matter. E[p] is pair p in the coordinates u of the search, ``error[p]`` covers all rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from toprank.exact.arithmetic.dependence import Ledger
+
+JIT = {"cache": True, "nogil": True}
+NOTHING = -(2**62)
+
+
+class Problem(NamedTuple):
+    """What stays the same for the whole search."""
+
+    E: NDArray[np.float64]
+    error: NDArray[np.float64]
+    owner: NDArray[np.int32]
+    gain: NDArray[np.int64]
+    weight: NDArray[np.int64]
+    shift: NDArray[np.int64]
+    norm: NDArray[np.float64]
+    norm_error: NDArray[np.float64]
+    count: NDArray[np.int32]
+    at_most: NDArray[np.int32]
+    doubt: NDArray[np.float64]
+    book: Ledger
+
+
+@njit(**JIT)
+def lose(p, owner, gain, weight, shift, count, at_most, value):
+    """Count pair p as lost; the new value."""
+    if gain.size > 0:
+        return value - gain[p]
+    i = owner[p]
+    c = count[i]
+    j = at_most[c] - 1
+    at_most[c] = j
+    count[i] = c + 1
+    place = j + c + shift[i]
+    return value + weight[place + 1] - weight[place]
+
+
+@njit(**JIT)
+def regain(p, owner, gain, weight, shift, count, at_most, value):
+    """Take back `lose`."""
+    if gain.size > 0:
+        return value + gain[p]
+    i = owner[p]
+    c = count[i] - 1
+    j = at_most[c]
+    at_most[c] = j + 1
+    count[i] = c
+    place = j + c + shift[i]
+    return value + weight[place] - weight[place + 1]
+
+
+@njit(**JIT)
+def sort_events(at, who, first, last):
+    """Shell sort of events by time; an insertion sort when there are few."""
+    gap = 1
+    while gap < (last - first) // 8:
+        gap = gap * 3 + 1
+    while gap > 0:
+        for i in range(first + gap, last):
+            x = at[i]
+            e = who[i]
+            j = i - gap
+            while j >= first and at[j] > x:
+                at[j + gap] = at[j]
+                who[j + gap] = who[j]
+                j -= gap
+            at[j + gap] = x
+            who[j + gap] = e
+        gap //= 3
+
+
+@njit(**JIT)
+def bucket_of(x, low, scale, buckets):
+    """Number of the bucket of time x: never decreasing in x."""
+    b = int((x - low) * scale)
+    return min(max(b, 0), buckets - 1)
+
+
+@njit(**JIT)
+def spread_events(n, at, who, low, high, ends):
+    """Counting sort of events at[0, :n] into buckets of time in at[1]; ends[b] = where bucket b ends."""
+    buckets = min(n // 2 + 1, ends.size - 1)
+    scale = buckets / (high - low) if high > low else 0.0
+    ends[: buckets + 1] = 0
+    for q in range(n):
+        ends[bucket_of(at[0, q], low, scale, buckets) + 1] += 1
+    for b in range(buckets):
+        ends[b + 1] += ends[b]
+    for q in range(n):
+        b = bucket_of(at[0, q], low, scale, buckets)
+        v = ends[b]
+        ends[b] = v + 1
+        at[1, v] = at[0, q]
+        who[1, v] = who[0, q]
+    return buckets
+
+
+@njit(**JIT)
+def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight, shift, count, at_most, out):
+    """Largest value on the way from t = low to t = high, and where it reaches the target.
+
+    Events: pair who >= 0 is won from its time on, pair -1 - who until its time (both ends belong to the won
+    side, so at equal times wins come first). Buckets of time whose optimistic value is below the target are
+    passed over unsorted. With `climb` the target follows the best value found. Returns the best value (or
+    NOTHING) and the value with every pair won again; out = time of the best, first and last time at target.
+    """
+    buckets = spread_events(n, at, who, low, high, ends)
+    for q in range(n):
+        if who[1, q] >= 0:
+            value = lose(who[1, q], owner, gain, weight, shift, count, at_most, value)
+    best = NOTHING
+    best_at = low
+    enter = high + 1.0
+    leave = low - 1.0
+    above = value >= target
+    waiting = above  # the stretch of the best value has not ended yet
+    if above:
+        best = value
+        enter = low
+        if climb:
+            target = value + 1
+    first = 0
+    for b in range(buckets):
+        last = ends[b]
+        if first == last:
+            continue
+        optimist = value
+        for q in range(first, last):
+            if who[1, q] >= 0:
+                optimist = regain(who[1, q], owner, gain, weight, shift, count, at_most, optimist)
+        if optimist < target and not above:
+            value = optimist
+            if waiting:
+                best_at = 0.5 * (best_at + at[1, first:last].min())
+                waiting = False
+            for q in range(first, last):
+                if who[1, q] < 0:
+                    value = lose(-1 - who[1, q], owner, gain, weight, shift, count, at_most, value)
+            first = last
+            continue
+        for q in range(first, last):
+            if who[1, q] >= 0:
+                optimist = lose(who[1, q], owner, gain, weight, shift, count, at_most, optimist)
+        sort_events(at[1], who[1], first, last)
+        while first < last:
+            now = at[1, first]
+            if waiting:
+                best_at = 0.5 * (best_at + now)
+                waiting = False
+            stop = first
+            while stop < last and at[1, stop] == now:
+                if who[1, stop] >= 0:
+                    value = regain(who[1, stop], owner, gain, weight, shift, count, at_most, value)
+                stop += 1
+            if value >= target:
+                if not above:
+                    above = True
+                    enter = min(enter, now)
+                if value > best:
+                    best = value
+                    best_at = now
+                    waiting = True
+                    if climb:
+                        target = value + 1
+            for q in range(first, stop):
+                if who[1, q] < 0:
+                    value = lose(-1 - who[1, q], owner, gain, weight, shift, count, at_most, value)
+                    waiting = waiting and value >= best
+            if above and value < target:
+                above = False
+                leave = now
+            first = stop
+    if above:
+        leave = high
+    if waiting:
+        best_at = 0.5 * (best_at + high)
+    for q in range(n):
+        if who[1, q] < 0:
+            value = regain(-1 - who[1, q], owner, gain, weight, shift, count, at_most, value)
+    out[0] = best_at
+    out[1] = max(enter, low)
+    out[2] = min(leave, high)
+    return best, value
+
+
+@njit(**JIT)
+def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, at, who, ends, out):
+    """Two coordinates: largest value for u_fixed = sign, low <= u_k <= high; NOTHING below the target.
+
+    With `safe` a pair counts as won only where it surely is, otherwise wherever it may be. The ends of the
+    interval are multiples of 1/4, so that multiplying by them hardly rounds. out[0] is the place, out[1] the
+    number of pairs that change sides; when there is no room for them nothing else is done.
+    """
+    E, error, owner, gain, weight, shift, _, _, base, base_at_most, _, _ = problem
+    count = base.copy()
+    at_most = base_at_most.copy()
+    events = 0
+    out[0] = 0.5 * (low + high)
+    for p in range(E.shape[0]):
+        top = sign * E[p, fixed] - margin + (-error[p] if safe else error[p])
+        one, other = top + low * E[p, k], top + high * E[p, k]
+        if max(one, other) < 0.0:
+            value = lose(p, owner, gain, weight, shift, count, at_most, value)
+        elif min(one, other) < 0.0:
+            if events < at.shape[1]:
+                at[0, events] = -top / E[p, k]
+                who[0, events] = p if E[p, k] > 0.0 else -1 - p
+            events += 1
+    out[1] = events
+    if events == 0:
+        return value if value >= target else NOTHING
+    if events > at.shape[1]:
+        return NOTHING
+    best, _ = sweep(
+        value, target, True, events, low, high, at, who, ends,
+        owner, gain, weight, shift, count, at_most, out,
+    )  # fmt: skip
+    return best
+
+
+@njit(**JIT)
+def walk_sectors(problem, events, ends, value):
+    """Two coordinates without a margin: the largest value of any sector, and after which set of events.
+
+    Going around once, event p < P is the direction from which pair p is won, event p + P from which it is
+    lost; events up to ends[g] happen at one direction, on which a pair is not won.
+    """
+    owner, gain, weight, shift = problem.owner, problem.gain, problem.weight, problem.shift
+    count = problem.count.copy()
+    at_most = problem.at_most.copy()
+    P = len(events) // 2
+    place = np.empty(2 * P, np.int64)
+    for e in range(2 * P):
+        place[events[e]] = e
+    for p in range(P):
+        if place[p] < place[p + P]:  # won later on, so not at the start
+            value = lose(p, owner, gain, weight, shift, count, at_most, value)
+    best = NOTHING
+    found = 0
+    first = 0
+    for g in range(len(ends)):
+        for e in range(first, ends[g]):
+            if events[e] >= P:
+                value = lose(events[e] - P, owner, gain, weight, shift, count, at_most, value)
+        for e in range(first, ends[g]):
+            if events[e] < P:
+                value = regain(events[e], owner, gain, weight, shift, count, at_most, value)
+        first = ends[g]
+        if value > best:
+            best = value
+            found = g
+    return best, found

@@ -1,0 +1,399 @@
+"""Coordinates and whole-number values in which boxes of directions are searched.
+
+Pairs become rows E[p] = B' D_p in coordinates u of the direction w = B u, chosen so that the best answer so
+far lies in the middle of a face of the cube and the pairs it nearly loses change along few axes each. Values
+become whole numbers: position weights times a power of two, rounded up, so that sums of them are exact and
+never too small. Every rounding on the way is covered by one number per pair, `error`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog, minimize
+
+from toprank.exact.arithmetic.coordinates import pairs_in, plain_basis, slanted
+from toprank.exact.arithmetic.dependence import Ledger, ledger
+from toprank.exact.arithmetic.whole import independent_columns, is_regular
+from toprank.exact.pairs import PairArrays, largest_leads
+from toprank.exact.rounding import UNIT, Scale
+
+if TYPE_CHECKING:
+    from toprank.exact.boxes._sweep_kernels import Problem
+
+__all__ = ["SMALLEST_BOX", "Frame", "build_frame", "value_scale"]
+
+Floats = NDArray[np.float64]
+SMALLEST_BOX = 2.0**-40
+"""Boxes are not split along an axis on which they are this small."""
+SMALLEST_STRICT_BOX = 2.0**-36
+"""The same without a margin: rounding must stay well below the size of a box."""
+VALUE_BITS = 60
+MAX_NORM_ROWS = 130
+MAX_SHAPING_PAIRS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One problem in the coordinates of the search.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the compiled search reads.
+    basis : (d, r) array
+        B: coefficients are ``basis @ u``.
+    margin : float
+        Margin in units of the rescaled differences.
+    scale : Scale
+        Of the values.
+    value : int
+        Value with every pair that can be won at all won.
+    floor : Fraction
+        Value with every pair lost.
+    noise : float
+        Largest change of any pair along the directions that were left out, summed over them.
+    exact_norm : bool
+        Whether u are the coefficients themselves, one or two, so that max|w_j| = 1 on every face.
+    """
+
+    problem: Problem
+    basis: Floats
+    margin: float
+    scale: Scale
+    value: int
+    floor: Fraction
+    noise: float
+    exact_norm: bool
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return int(self.basis.shape[1])
+
+    def roots(self) -> list[Floats]:
+        """One open node for each face: middle, half width, and range of the swept coordinate."""
+        r = self.size
+        nodes = []
+        for face in np.flatnonzero(self.basis.any(axis=0)):
+            for sign in (1.0, -1.0):
+                middle, half = np.zeros(r), np.ones(r)
+                middle[face], half[face] = sign, 0.0
+                nodes.append(np.concatenate([middle, half, [-1.0, 1.0]]))
+        return nodes
+
+    def swept(self, node: Floats) -> int:
+        """The coordinate that is swept on the node's face."""
+        r = self.size
+        face = int(np.argmin(node[r : 2 * r]))
+        return 1 if face != 1 else (2 if r > 2 else 0)
+
+    def coefficients(self, point: Floats) -> Floats:
+        """Coefficients, largest one 1 (two of them without a margin, exactly: at least 1/2), of a point u."""
+        coef = self.basis @ point
+        if self.exact_norm and self.margin == 0:
+            return np.asarray(np.ldexp(coef, -np.frexp(np.abs(coef).max())[1]))
+        used = self.basis.any(axis=1)
+        basis = self.basis[np.ix_(used, self.basis.any(axis=0))]
+        if basis.shape[0] > basis.shape[1]:
+            coef[used] = _shortest(coef[used], _idle_directions(basis))
+        return np.asarray(coef / np.abs(coef).max())
+
+
+def value_scale(arrays: PairArrays) -> Scale:
+    """A power of two so large that all sums of weights just fit into 61 bits."""
+    weights = arrays.weights if arrays.pair_weight is None else arrays.pair_weight
+    total = math.fsum(np.abs(weights))
+    return Scale(VALUE_BITS - math.frexp(total)[1] if total > 0 else 0)
+
+
+def build_frame(
+    arrays: PairArrays,
+    direction: Floats | None = None,
+    *,
+    given: tuple[Floats, float] | None = None,
+    reduce: bool = True,
+) -> Frame:
+    """The problem in good coordinates, `direction` (coefficients) in the middle of a face.
+
+    Parameters
+    ----------
+    arrays : PairArrays
+    direction : (d,) array, optional
+    given : (basis, noise), optional
+        Those of an earlier frame of the same problem, to have it again.
+    reduce : bool
+        Whether directions along which no pair changes may be left out.
+    """
+    from toprank.exact.boxes._sweep_kernels import Problem
+
+    if arrays.margin == 0:
+        return _strict_frame(arrays, direction, None if given is None else given[0])
+    D, margin, possible, used = _winnable(arrays)
+    if given is None:
+        start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
+        reduced, noise = _coordinates(D, margin, start, reduce)
+    else:
+        reduced, noise = given[0][used][:, given[0].any(axis=0)], given[1]
+    exact_norm = len(used) <= 2
+    E, norm, norm_error = D, reduced, np.zeros(len(used))
+    if not exact_norm:
+        E, (norm, norm_error) = D @ reduced, _norm_rows(reduced)
+    if reduced.shape[1] == 1:  # a coordinate to sweep along, though nothing changes with it
+        reduced, E, norm = (np.column_stack([a, np.zeros(len(a))]) for a in (reduced, E, norm))
+    (d, r), scale = reduced.shape, value_scale(arrays)
+    value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
+    units = 16 if exact_norm else 2 * (41 * r + 64) + 8 * (r + d) + 64
+    error = largest_leads(D, np.abs(reduced).sum(axis=1))
+    error *= units * UNIT
+    error += 2 * d * noise * np.abs(reduced).sum() + 1e-300
+    problem = Problem(
+        np.ascontiguousarray(E),
+        error,
+        np.ascontiguousarray(
+            arrays.positive if possible.all() else arrays.positive[possible], dtype=np.int32
+        ),
+        gain,
+        weight,
+        shift,
+        np.ascontiguousarray(norm),
+        norm_error,
+        count,
+        at_most,
+        np.zeros(len(E)),
+        ledger(np.zeros((1, 1)), [0], [0]),
+    )
+    basis = np.zeros((arrays.differences.shape[1], r))
+    basis[used] = reduced
+    return Frame(problem, basis, margin - 4 * d * noise, scale, value, floor, noise, exact_norm)
+
+
+def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | None) -> Frame:
+    """The problem without a margin, on columns that no others add up to."""
+    from toprank.exact.boxes._sweep_kernels import Problem
+
+    possible = arrays.winnable()
+    upper, lower = arrays.upper[possible], arrays.lower[possible]
+    used = np.zeros(0, dtype=np.int64)
+    if possible.any():
+        used = independent_columns(arrays.rows, upper, lower)
+    rows = np.ascontiguousarray(arrays.rows[:, used])
+    r, scale = max(2, len(used)), value_scale(arrays)
+    if given is not None:
+        reduced = given[used]
+    elif len(used) <= 2:
+        reduced = np.eye(len(used), r)
+    else:
+        start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
+        reduced = _strict_basis(rows, upper, lower, start)
+    E, doubt = pairs_in(rows, upper, lower, reduced)
+    units = 2 * (41 * r + 64) + 8 * r + 64
+    error = np.abs(E).sum(axis=1) * units * UNIT + 2 * r * doubt + 1e-300
+    value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
+    problem = Problem(
+        E,
+        error,
+        np.ascontiguousarray(arrays.positive[possible], dtype=np.int32),
+        gain,
+        weight,
+        shift,
+        np.zeros((0, r)),
+        np.zeros(0),
+        count,
+        at_most,
+        doubt,
+        # Two coordinates are compared without primes.
+        ledger(rows, upper, lower) if len(used) > 2 else _plain_ledger(rows, upper, lower),
+    )
+    basis = np.zeros((arrays.differences.shape[1], r))
+    basis[used] = reduced
+    return Frame(problem, basis, 0.0, scale, value, floor, 0.0, len(used) <= 2)
+
+
+def _plain_ledger(rows: Floats, upper: NDArray[np.int32], lower: NDArray[np.int32]) -> Ledger:
+    """Features and pairs alone."""
+    book = ledger(rows, upper[:1], lower[:1])
+    return (book[0], book[1], upper.astype(np.int64), lower.astype(np.int64), *book[4:])
+
+
+def _strict_basis(
+    rows: Floats, upper: NDArray[np.int32], lower: NDArray[np.int32], direction: Floats | None
+) -> Floats:
+    """Good coordinates, the best answer so far in the middle of a face, nothing aligned with the data."""
+    plain = plain_basis(rows, upper, lower)
+    first = None
+    if direction is not None and direction.any():
+        first = np.linalg.solve(plain / np.abs(plain).max(axis=0), direction) / np.abs(plain).max(axis=0)
+        first = first / np.abs(first).max() if np.isfinite(first).all() else None
+    E = pairs_in(rows, upper, lower, plain)[0]
+    for turn in (_turned(E, np.eye(len(plain)), first), np.eye(len(plain))):
+        basis = slanted(plain @ turn)
+        basis /= np.abs(basis).max()
+        if np.isfinite(basis).all() and np.linalg.cond(turn) < 1e6 and is_regular(basis):
+            return basis
+    return plain
+
+
+def _coordinates(D: Floats, margin: float, direction: Floats | None, reduce: bool) -> tuple[Floats, float]:
+    """The basis of the search and what is neglected by it; one or two coefficients are left as they are."""
+    if D.shape[1] <= 2:
+        return np.eye(D.shape[1]), 0.0
+    plain, noise = _reduced_basis(D, margin if reduce else 0.0)
+    turned = _turned(D, plain, direction)
+    sizes = np.linalg.svd(turned, compute_uv=False)
+    return (turned if sizes[-1] > 1e-9 * sizes[0] else plain), noise
+
+
+def _winnable(arrays: PairArrays) -> tuple[Floats, float, NDArray[np.bool_], NDArray[np.intp]]:
+    """Differences of pairs that can be won, on features that matter; the margin; which pairs, which features.
+
+    More than two features are rescaled by a power of two, the largest difference near 1.
+    """
+    D, margin = arrays.differences, arrays.margin
+    possible = arrays.winnable()
+    kept = D if possible.all() else D[possible]
+    used = np.flatnonzero(kept.any(axis=0))
+    if len(used) < D.shape[1]:
+        kept = np.ascontiguousarray(kept[:, used])
+    if len(used) <= 2:
+        return kept, margin, possible, used
+    exponent = math.frexp(float(np.abs(kept).max()))[1]
+    return np.ldexp(kept, -exponent), math.ldexp(margin, -exponent), possible, used
+
+
+def _reduced_basis(D: Floats, margin: float) -> tuple[Floats, float]:
+    """Basis of the directions in which some pair changes, all of them alike; what is neglected at most.
+
+    Directions in which every difference vanishes, up to far less than the margin, cannot matter.
+    """
+    _, sizes, vectors = np.linalg.svd(np.linalg.qr(D, mode="r") if len(D) > D.shape[1] else D)
+    sizes = np.concatenate([sizes, np.zeros(len(vectors) - len(sizes))])
+    idle = sizes <= 1e-12 * sizes[0]
+    noise = float(np.abs(D @ vectors[idle].T).sum(axis=1).max()) + 1e-15 * len(vectors) ** 2
+    if not idle.any() or 8 * len(vectors) * noise > 1e-3 * margin:
+        idle[:] = False
+        noise = 0.0
+    kept = np.maximum(sizes[~idle], 1e-3 * sizes[0])
+    return np.asarray(vectors[~idle].T * (kept[-1] / kept)), noise
+
+
+def _turned(D: Floats, basis: Floats, direction: Floats | None) -> Floats:
+    """A basis with `direction` first and other axes of which close pairs feel few."""
+    r = basis.shape[1]
+    first = np.zeros(r) if direction is None else np.linalg.lstsq(basis, direction, rcond=None)[0]
+    if r < 3 or not first.any():
+        return basis
+    turned = basis @ np.linalg.qr(np.column_stack([first, np.eye(r)]))[0][:, :r]
+    E = (D @ turned)[:: max(1, len(D) // MAX_SHAPING_PAIRS)]
+    lead = np.abs(E[:, 0])
+    closeness = 0.1 + np.exp(-0.5 * (lead / max(float(np.quantile(lead, 0.1)), 1e-12)) ** 2)
+    turned[:, 1:] = turned[:, 1:] @ _sparse_axes(E[:, 1:], closeness / closeness.sum())
+    turned[:, 0] /= max(lead.mean(), 1e-12)
+    turned[:, 1:] /= np.maximum(np.abs(D @ turned[:, 1:]).mean(axis=0), 1e-12)
+    return np.asarray(turned / np.abs(turned).max())
+
+
+def _sparse_axes(rows: Floats, weight: Floats) -> Floats:
+    """Axes A along which the rows change little for the volume they span.
+
+    Minimises ``sum log mean|rows A| - log|det A|``: the fewer pairs change over a box, the larger it can be,
+    and how the axes are scaled does not matter. This is independent component analysis with a Laplace prior,
+    by a smooth approximation of the absolute value.
+    """
+    size = rows.shape[1]
+    sizes, axes = np.linalg.eigh((rows * weight[:, None]).T @ rows)
+    start = axes / np.sqrt(np.maximum(sizes, 1e-6 * max(float(sizes[-1]), 1e-300)))
+
+    def misfit(flat: Floats) -> tuple[float, Floats]:
+        A = flat.reshape(size, size)
+        changes = rows @ A
+        smooth = np.sqrt(changes**2 + 1e-6)
+        mean = weight @ smooth
+        sign, volume = np.linalg.slogdet(A)
+        if sign == 0:
+            return math.inf, np.zeros_like(flat)
+        slope = rows.T @ (weight[:, None] * (changes / smooth) / mean) - np.linalg.inv(A).T
+        return float(np.log(mean).sum() - volume), slope.ravel()
+
+    found = minimize(misfit, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 100})
+    A = found.x.reshape(size, size)
+    return A if np.isfinite(A).all() and np.linalg.cond(A) < 1e4 else start
+
+
+def _norm_rows(basis: Floats) -> tuple[Floats, Floats]:
+    """Rows n_i and errors e_i with max|w_j| >= |n_i . u| - e_i for every w that agrees with u on the pairs.
+
+    n_i = B' c for combinations c of coefficients with absolute sum 1. With d = r all single coefficients
+    serve. Otherwise w may be changed by any vector orthogonal to the basis and c must not feel this: the
+    extreme ones, which have at most d - r + 1 terms, make the bound tight; there are projections when they
+    are too many. Those that see one coordinate only are added: they are constant on a face.
+    """
+    d, r = basis.shape
+    idle = _idle_directions(basis)
+    blind = np.eye(d) - idle @ idle.T
+    if math.comb(d, d - r + 1) <= MAX_NORM_ROWS:
+        blind = np.zeros((math.comb(d, d - r + 1), d))
+        for row, support in zip(blind, itertools.combinations(range(d), d - r + 1), strict=True):
+            row[list(support)] = np.linalg.svd(idle[list(support)].T)[2][-1]
+    blind = np.vstack([blind, np.linalg.pinv(basis)])
+    blind = blind[np.abs(blind).sum(axis=1) > 1e-6]
+    blind *= (1.0 - 1e-12) / np.abs(blind).sum(axis=1, keepdims=True)
+    leak = np.abs(blind @ idle).sum(axis=1)
+    room = np.abs(basis).sum()
+    return blind @ basis, 1e-14 * d * room + 2 * d * (leak + 1e-15 * (d - r)) * (1.0 + room)
+
+
+def _idle_directions(basis: Floats) -> Floats:
+    """Orthonormal directions orthogonal to the columns of a basis."""
+    return np.asarray(np.linalg.svd(basis.T)[2][basis.shape[1] :].T)
+
+
+def _shortest(coef: Floats, idle: Floats) -> Floats:
+    """The same scores on all pairs with the largest coefficient as small as can be."""
+    d, n = idle.shape
+    wall = np.vstack([np.column_stack([idle, -np.ones(d)]), np.column_stack([-idle, -np.ones(d)])])
+    answer = linprog(
+        np.append(np.zeros(n), 1.0),
+        A_ub=wall,
+        b_ub=np.concatenate([-coef, coef]),
+        bounds=[(None, None)] * n + [(0, None)],
+    )
+    return coef if answer.x is None else np.asarray(coef + idle @ answer.x[:n])
+
+
+def _values(
+    arrays: PairArrays, possible: NDArray[np.bool_], scale: Scale
+) -> tuple[int, Fraction, tuple[Any, ...]]:
+    """Value of winning all that can be won, a floor, and (gain, weight, shift, count, at_most)."""
+    none = np.empty(0, dtype=np.int64)
+    if arrays.pair_weight is not None:
+        gain = _whole(arrays.pair_weight[possible], scale)
+        empty = np.empty(0, dtype=np.int32)
+        return int(gain.sum()), Fraction(0), (gain, none, none, empty, empty)
+    weight = _whole(arrays.weights, scale)
+    lost = np.bincount(arrays.positive[~possible], minlength=len(arrays.positive_query))
+    count, shift, at_most = np.zeros(len(lost), np.int32), np.zeros(len(lost), np.int64), []
+    value, offset, floor = 0, 0, Fraction(0)
+    for q in np.unique(arrays.positive_query):
+        own = np.flatnonzero(arrays.positive_query == q)
+        rivals = int((arrays.negative_query == q).sum())
+        start = int(arrays.weight_start[q])
+        shift[own] = start - offset
+        count[own] = offset + lost[own]
+        at_most.append(np.searchsorted(np.sort(lost[own]), np.arange(rivals + 1), side="right"))
+        value += int(weight[start + np.arange(len(own)) + np.sort(lost[own])].sum())
+        last = arrays.weights[start + rivals + np.arange(len(own))]
+        floor += sum(map(Fraction, last.tolist()), Fraction(0))
+        offset += rivals + 1
+    return value, floor, (none, weight, shift, count, np.concatenate(at_most).astype(np.int32))
+
+
+def _whole(weights: Floats, scale: Scale) -> NDArray[np.int64]:
+    """Weights as whole numbers, rounded up; both steps are exact in floats."""
+    return np.ceil(np.ldexp(weights, scale.exponent)).astype(np.int64)

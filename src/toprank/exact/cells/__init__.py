@@ -1,0 +1,1 @@
+"""A proof over cells between the pairs' hyperplanes: for more features."""

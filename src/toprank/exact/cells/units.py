@@ -1,0 +1,285 @@
+"""A ranking problem as the cell search reads it: units with thresholds, and whole-number weights.
+
+Pairs with exactly equal differences win and lose together and become one unit. Each unit's row is scaled by a
+power of two to a largest entry between one and two, so that tolerances mean the same for all.
+
+Without a margin the simplex method works with an epsilon of its own, which decides nothing: what it finds
+infeasible counts only if the rows are exactly dependent. Regions too thin for it are tried again with a
+smaller one. And since only directions matter, coordinates are free: where columns are nearly collinear those
+are taken in which the units point in all directions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.arithmetic.coordinates import pairs_in, plain_basis
+from toprank.exact.arithmetic.dependence import Ledger, ledger, two_difference
+from toprank.exact.pairs import PairArrays, lengths
+from toprank.exact.rounding import UNIT, Scale
+
+__all__ = ["Units", "build_units", "convex_below", "group"]
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+_Shared = tuple[Floats, tuple[Floats, ...], tuple[Floats, Ledger], Floats]
+VALUE_BITS = 61
+SLACK = 1e-3
+"""The simplex method works with rows this much looser than the margin, in units of it; see `build_units`."""
+EPSILONS = tuple(2.0**-e for e in (24, 31, 38, 24, 38))
+"""Without a margin, what the simplex method works with: on the first try of a node, on the second, ..."""
+MANY_ALIKE = 0.05
+"""Share of the units from which rounding is taken to have told equal ones apart."""
+SKEWED = 30.0
+"""Ratio of longest to shortest axis of the units from which other coordinates are used."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the compiled search reads and never writes.
+
+    Parameters
+    ----------
+    rows : (P, r) array
+        Of each unit, in the coordinates of the search.
+    gauges : tuple of arrays
+        Thresholds of the units: one for each try that a node may take.
+    exact : tuple
+        How far each row may be off, and the features themselves: see `toprank.exact.arithmetic.dependence`.
+    basis : (d, r) array
+        Coefficients of the features are `basis` times the point of the search.
+    prize : tuple of arrays
+        The objective: pairs of each unit, queries, whole-number weights, order of the negatives.
+    scale : Scale
+        From values to whole numbers.
+    total : int
+        Constant of the negatives' form.
+    floor, ceiling : int
+        Value with every unit lost, and with every unit won.
+    n_positives : int
+        Number of positives of all queries; zero for preferences.
+    margin : float
+    """
+
+    rows: Floats
+    gauges: tuple[Floats, ...]
+    exact: tuple[Floats, Ledger]
+    basis: Floats
+    prize: tuple[Any, ...]
+    scale: Scale
+    total: int
+    floor: int
+    ceiling: int
+    n_positives: int
+    margin: float
+
+    @property
+    def additive(self) -> bool:
+        """Whether the value is a sum of pair weights."""
+        return self.n_positives == 0
+
+    @property
+    def size(self) -> int:
+        """Number of units."""
+        return len(self.rows)
+
+    @cached_property
+    def blurred(self) -> bool:
+        """Whether many units have the same direction, or the opposite one, but for rounding errors."""
+        lead = np.take_along_axis(self.rows, np.abs(self.rows).argmax(axis=1)[:, None], axis=1)
+        lines = self.rows / lead
+        alike = len(np.unique(np.round(lines * 2.0**30), axis=0))
+        return alike < (1 - MANY_ALIKE) * len(np.unique(lines, axis=0))
+
+    def facts(self, tries: int = 0) -> tuple[Any, ...]:
+        """What the kernels read of the units, on a try."""
+        gauge = self.gauges[min(tries, len(self.gauges) - 1)]
+        d = self.rows.shape[1]
+        scratch = np.empty((2 * d + 6, d + 1))
+        return (self.rows, np.ascontiguousarray(self.rows.T), gauge, *self.exact, scratch)
+
+    def slack(self, tries: int = 0) -> float:
+        """Smallest threshold that the simplex method sees on a try."""
+        return float(self.gauges[min(tries, len(self.gauges) - 1)][0].min(initial=math.inf))
+
+
+def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
+    """Group the pairs, choose coordinates, scale their rows, round the weights.
+
+    With a margin the simplex method sees thresholds that are looser than it by about 1e-3, by a different
+    amount for every row, so that no two rows meet in a tie; a claim must hold at the margin itself to count.
+    """
+    unit, first = group(arrays)
+    listed = np.argsort(np.where(unit < 0, len(first), unit), kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(unit[unit >= 0], minlength=len(first)))))
+    rows, errors, basis = _coordinates(arrays, first)
+    factor = np.exp2(1.0 - np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1])
+    scaled = rows * factor[:, None]
+    book = ledger(arrays.rows, arrays.upper[first], arrays.lower[first])
+    shared = (scaled, _gauges(scaled, arrays.margin * factor), (errors * factor, book), basis)
+    if arrays.pair_weight is not None:
+        return _preference_units(arrays, shared, listed, start)
+    return _list_units(arrays, shared, listed, start, direction)
+
+
+def group(arrays: PairArrays) -> tuple[Whole, Whole]:
+    """Unit of each pair, -1 for pairs that can never be won, and one pair of each unit.
+
+    >>> from toprank.exact import RankingProblem
+    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [2.0], [2.0]], [0, 1, 1, 0])
+    >>> [found.tolist() for found in group(problem.arrays())]
+    [[1, 0, 1, -1], [1, 0]]
+    """
+    live = np.flatnonzero(arrays.winnable())
+    upper, lower = arrays.rows[arrays.upper[live]], arrays.rows[arrays.lower[live]]
+    # What rounding takes from a difference is a float too: both together are the exact one.
+    difference, rest = two_difference(upper, lower)
+    keys = arrays.differences[live]
+    if rest.any():
+        keys = np.hstack((keys, np.ldexp(rest, -lengths(difference)[:, None])))
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    unit = np.full(len(arrays.differences), -1, dtype=np.int64)
+    unit[live] = place.reshape(-1)
+    return unit, live[first]
+
+
+def _coordinates(arrays: PairArrays, first: Whole) -> tuple[Floats, Floats, Floats]:
+    """Rows of the units, how far their entries may be off, and the basis they are expressed in."""
+    D = arrays.differences[first]
+    d = D.shape[1]
+    plain = D, UNIT * np.abs(D).max(axis=1, initial=0.0), np.eye(d)
+    if arrays.margin > 0 or d < 2 or not len(D):
+        return plain
+    spread = np.linalg.svd(D / np.linalg.norm(D, axis=1, keepdims=True), compute_uv=False)
+    seen = spread[spread > 4 * d * UNIT * spread[0]]
+    if seen[0] <= SKEWED * seen[-1]:
+        return plain
+    upper, lower = arrays.upper[first], arrays.lower[first]
+    basis = plain_basis(arrays.rows, upper, lower)
+    rows, errors = pairs_in(arrays.rows, upper, lower, basis)
+    felt = (np.abs(rows) > errors[:, None]).any(axis=0)  # no unit feels the others
+    return np.ascontiguousarray(rows[:, felt]), errors, basis[:, felt]
+
+
+def _gauges(scaled: Floats, margin: Floats) -> tuple[Floats, ...]:
+    """Of each unit: lower and upper threshold, the margin, the row's size, what counts as held."""
+    one, other = np.random.default_rng(0).random((2, len(scaled)))
+    size = np.abs(scaled).sum(axis=1)
+    if (margin > 0).any():
+        low, high = margin * (1 - SLACK - SLACK / 2 * one), margin * (1 + SLACK + SLACK / 2 * other)
+        return (np.array([low, high, margin, size, low - 0.1 * SLACK * margin]),)
+    low, high = 1 + one, -1 - other
+    return tuple(np.array([eps * low, eps * high, margin, size, 0.9 * eps * low]) for eps in EPSILONS)
+
+
+def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start: Whole) -> Units:
+    assert arrays.pair_weight is not None
+    scale = _scale(math.fsum(arrays.pair_weight.tolist()))
+    worths = [
+        scale.up(sum(map(Fraction, arrays.pair_weight[listed[a:b]].tolist()), start=Fraction(0)))
+        for a, b in pairwise(start.tolist())
+    ]
+    nothing = np.zeros((2, 0), dtype=np.int64)
+    prize = (
+        start,
+        nothing,
+        nothing,
+        np.zeros((5, 0), dtype=np.int64),
+        nothing,
+        np.array(worths, dtype=np.int64),
+        nothing[0],
+    )
+    return Units(*shared, prize, scale, 0, 0, sum(worths), 0, arrays.margin)
+
+
+def _list_units(
+    arrays: PairArrays, shared: _Shared, listed: Whole, start: Whole, direction: Floats | None
+) -> Units:
+    n_positives, n_negatives = len(arrays.positive_query), len(arrays.negative_query)
+    used, first = np.unique(arrays.positive_query, return_inverse=True)
+    second = np.searchsorted(used, arrays.negative_query)
+    counts = np.array([np.bincount(first, minlength=len(used)), np.bincount(second, minlength=len(used))])
+    largest = float(np.abs(arrays.weights).max(initial=0.0))
+    scale = _scale(2 * math.fsum(np.abs(arrays.weights).tolist()) + 2 * largest * len(arrays.positive))
+    weights, begins = _whole_weights(arrays, used, scale)
+    query_of = np.zeros((2, max(n_positives, n_negatives)), dtype=np.int64)
+    query_of[0, :n_positives], query_of[1, :n_negatives] = first, second
+    bases = np.cumsum(counts[::-1] + 2, axis=1) - (counts[::-1] + 2)
+    queries = np.vstack((counts, bases, begins[:-1])).astype(np.int64)
+    pairs = np.array([arrays.positive[listed], arrays.negative[listed]], dtype=np.int64)
+    order = _expected_order(arrays, direction)
+    prize = (start, pairs, query_of, queries, weights, np.zeros(len(start) - 1, dtype=np.int64), order)
+    lost = counts[1][first]
+    dead = np.bincount(pairs[0, start[-1] :], minlength=n_positives)
+    return Units(
+        *shared,
+        prize,
+        scale,
+        int(weights[0].sum()),
+        _value(weights[0], first, begins, lost),
+        _value(weights[0], first, begins, dead),
+        n_positives,
+        arrays.margin,
+    )
+
+
+def _whole_weights(arrays: PairArrays, used: NDArray[Any], scale: Scale) -> tuple[Whole, Whole]:
+    """Weights rounded up, below them convex ones, and where each query's begin."""
+    parts = [arrays.weights[arrays.weight_start[q] : arrays.weight_start[q + 1]] for q in used]
+    above = [[scale.up(w) for w in part.tolist()] for part in parts]
+    below = [convex_below([scale.up(w) - 1 for w in part.tolist()]) for part in parts]
+    weights = np.array([list(chain(*above)), list(chain(*below))], dtype=np.int64)
+    return weights, np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
+
+
+def _expected_order(arrays: PairArrays, direction: Floats | None) -> Whole:
+    """Negatives, those first that the given answer ranks highest: ties in the bound are broken so."""
+    n = len(arrays.negative_query)
+    if direction is None:
+        return np.arange(n)
+    leads = arrays.differences @ direction
+    won = (leads > 0) & (leads >= arrays.margin)
+    return np.argsort(np.bincount(arrays.negative[won], minlength=n), kind="stable").astype(np.int64)
+
+
+def _value(weights: Whole, query: NDArray[Any], begins: Whole, lost: NDArray[Any]) -> int:
+    """Sum over positives of the weight at place plus lost pairs."""
+    order = np.lexsort((lost, query))
+    place = np.arange(len(query)) - np.searchsorted(query[order], query[order])
+    return int(weights[begins[query[order]] + place + lost[order]].sum())
+
+
+def _scale(largest: float) -> Scale:
+    """A power of two by which sums up to `largest` in size still fit."""
+    return Scale(VALUE_BITS - math.frexp(largest)[1] if largest > 0 else 0)
+
+
+def convex_below(values: list[int]) -> list[int]:
+    """Whole numbers below the given never increasing ones, convex, and as large as that allows.
+
+    The lower convex hull, its slopes rounded towards zero and summed up from the end.
+
+    >>> convex_below([10, 10, 4, 3, 0, 0])
+    [10, 7, 4, 2, 0, 0]
+    """
+    hull: list[int] = []
+    for i, value in enumerate(values):
+        while len(hull) > 1:
+            a, b = hull[-2], hull[-1]
+            if (values[a] - values[b]) * (i - a) > (values[a] - value) * (b - a):
+                break
+            hull.pop()
+        hull.append(i)
+    convex = [values[-1]]
+    for a, b in reversed(list(pairwise(hull))):
+        slope = (values[a] - values[b]) // (b - a)
+        convex += [convex[-1] + slope * step for step in range(1, b - a + 1)]
+    return convex[::-1]

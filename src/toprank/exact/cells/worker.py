@@ -1,0 +1,295 @@
+"""One thread of the cell search: a subtree of nodes, searched depth first by the compiled kernels."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.cells import _layout as layout
+from toprank.exact.cells.units import Units
+
+__all__ = ["CellWorker", "Node"]
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+LEVELS = 400
+CREW = 128
+CLAUSES = 1024
+WIDEST = 4
+SHORTLIST = 12
+MASK_BYTES = 16_000_000
+SLICE_SECONDS = 0.02
+IDS_PER_WORKER = 2**40
+SMALLEST_TOLERANCE = 1e-14
+NO_LITERALS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An open region: the rows of these literals, and no answer in it worth more than `bound`.
+
+    Parameters
+    ----------
+    bound : int
+        In whole-number values.
+    number : int
+        Name of the node in the log.
+    literals : array
+        ``2 * unit`` for a won unit, ``2 * unit + 1`` for a lost one.
+    tries : int
+        How often the simplex method failed on it.
+    """
+
+    bound: int
+    number: int
+    literals: Whole
+    tries: int = 0
+
+
+class CellWorker:
+    """A subtree being searched, and all the arrays that takes.
+
+    Parameters
+    ----------
+    units : Units
+        The problem.
+    rank : int
+        Number of the worker, so that node numbers differ between workers.
+    keep_log : bool
+        Whether every deduction is written down.
+    """
+
+    def __init__(self, units: Units, rank: int, keep_log: bool) -> None:
+        from toprank.exact.cells._kernels import explore
+
+        self._explore = explore
+        self._units = units
+        P, d = units.rows.shape
+        n_negatives = len(units.prize[6])
+        levels = min(LEVELS, P + 3)
+        self._lp = self._simplex_arrays(P, d)
+        self._home = np.zeros((d + 2, d)), np.zeros(d, dtype=np.int64)
+        width = layout.HEAD + d + 1
+        self._store = (
+            np.zeros((2, width), dtype=np.int32),
+            np.zeros((CLAUSES, width), dtype=np.int32),
+            np.zeros((WIDEST + 1, CLAUSES + 1), dtype=np.int32),
+        )
+        pool = int(np.clip(MASK_BYTES // max(P, 1), 2 * CREW, 20 * LEVELS))
+        self._crew = np.zeros((pool, P), dtype=np.uint8), np.zeros((levels, CREW), dtype=np.int64)
+        self._tree = (
+            np.zeros((levels, layout.BASIS + d), dtype=np.int64),
+            np.zeros(levels, dtype=np.int64),
+            np.zeros((levels, P), dtype=np.int8),
+            np.zeros((levels, n_negatives)),
+        )
+        cells = units.prize[3]
+        table = int((cells[0] + cells[1] + 4).sum()) + units.n_positives + n_negatives + 1
+        self._board = (
+            np.zeros((3, P), dtype=np.uint8),
+            np.zeros(P),
+            np.zeros((3, P), dtype=np.int64),
+            np.zeros((3, table), dtype=np.int64),
+            np.zeros(n_negatives, dtype=np.int64),
+        )
+        self._queue = np.zeros((d + 3, P)), np.zeros(P, dtype=np.int64)
+        self._chosen = np.zeros(SHORTLIST, dtype=np.int64)
+        self._candidate = np.zeros(d)
+        self._facts, self._goals = units.facts(), np.zeros(2)
+        self._log = np.zeros(max(2**20, 8 * P * (d + 4)) if keep_log else 0, dtype=np.int64)
+        self._notes: list[bytes] = []
+        self._control = self._fresh_control(rank)
+        self._root: Node | None = None
+        self._pace = 1e7
+        self.seconds = 0.0
+
+    def _simplex_arrays(self, P: int, d: int) -> tuple[Any, ...]:
+        """Rows of the box, a little wider than one by different amounts, and room for all units."""
+        room = 2 * d + P + 2
+        rows, lines = np.zeros((d, room)), np.zeros((5, room))
+        rows[:, :d], rows[:, d : 2 * d] = np.eye(d), -np.eye(d)
+        lines[layout.RHS, : 2 * d] = -1 - 1e-3 * np.random.default_rng(1).random(2 * d)
+        ids = np.full(room, -1, dtype=np.int64)
+        return rows, lines, ids, np.zeros(d, dtype=np.int64), np.zeros((d + 2, d))
+
+    def _fresh_control(self, rank: int) -> Whole:
+        control = np.zeros(layout.CONTROL_SIZE, dtype=np.int64)
+        control[layout.LEVEL] = -1
+        control[layout.NEXT_ID] = 1 + rank * IDS_PER_WORKER
+        control[layout.TOTAL] = self._units.total
+        control[layout.ADDITIVE] = self._units.additive
+        control[layout.N_POSITIVES] = self._units.n_positives
+        return control
+
+    # -- looking --------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        """Nodes bounded so far."""
+        return int(self._control[layout.NODES])
+
+    @property
+    def busy(self) -> bool:
+        """Whether a subtree is loaded."""
+        return self._root is not None
+
+    @property
+    def root_key(self) -> bytes | None:
+        """Name of the subtree in the log."""
+        return None if self._root is None else self._root.number.to_bytes(8, "little")
+
+    @property
+    def level(self) -> int:
+        """Depth of the node at the top of the stack."""
+        return int(self._control[layout.LEVEL])
+
+    @property
+    def bound(self) -> int:
+        """Largest bound of what is open in the subtree."""
+        return max((node.bound for node in self.open_nodes()), default=-(2**62))
+
+    def open_nodes(self) -> list[Node]:
+        """What is left of the subtree; a node that waits for help is not in it."""
+        stack = self._tree[0]
+        if self._root is None:
+            return []
+        nodes = []
+        for level in range(self.level + 1):
+            phase = stack[level, layout.PHASE]
+            if phase == layout.FRESH and level == 0:
+                nodes.append(self._root)
+            elif phase == layout.FRESH:
+                nodes.append(self._child(level - 1, int(stack[level - 1, layout.PHASE]) - layout.SECOND))
+            elif phase == layout.FIRST:
+                nodes += [self._child(level, 0), self._child(level, 1)]
+            elif phase == layout.SECOND:
+                nodes.append(self._child(level, 1))
+        return nodes
+
+    def _child(self, level: int, side: int) -> Node:
+        stack, bounds, _, _ = self._tree
+        rows = self._lp[2][2 * self._candidate.size : stack[level, layout.END_ROWS]]
+        literal = 2 * stack[level, layout.BRANCHED] + side
+        number = int(stack[level, layout.FIRST_ID]) + side
+        return Node(int(bounds[level]), number, np.append(rows, literal), self._tries)
+
+    def waiting(self) -> tuple[Node, NDArray[np.int8]]:
+        """The node that needs help, and the states of its units."""
+        stack, bounds, states, _ = self._tree
+        level = self.level
+        if level == 0 and self._root is not None:
+            return replace(self._root, bound=int(bounds[0])), states[0].copy()
+        rows = self._lp[2][2 * self._candidate.size : self._control[layout.N_ROWS]].copy()
+        node = Node(int(bounds[level]), int(stack[level, layout.NUMBER]), rows, self._tries)
+        return node, states[level].copy()
+
+    @property
+    def _tries(self) -> int:
+        """A part of a region that took several tries is no wider."""
+        return 0 if self._root is None else self._root.tries
+
+    # -- working --------------------------------------------------------------------------------------------
+
+    def load(self, node: Node) -> None:
+        """Take up a subtree; the next run begins with it."""
+        stack, bounds, _, _ = self._tree
+        self._root, self.seconds = node, 0.0
+        stack[0, layout.PHASE], stack[0, layout.NUMBER] = layout.FRESH, node.number
+        bounds[0] = node.bound
+        self._control[layout.LEVEL], self._control[layout.LOADING] = 0, 1
+        self._facts = self._units.facts(node.tries)
+        slack = self._units.slack(node.tries)
+        self._goals[:] = max(1e-5 * slack, SMALLEST_TOLERANCE), max(1e-4 * slack, 10 * SMALLEST_TOLERANCE)
+
+    def run(self, target: int, seconds: float) -> int:
+        """Search on for a short while; why the walk returned."""
+        control = self._control
+        control[layout.TARGET] = max(int(control[layout.TARGET]), target)
+        work = control[layout.WORK]
+        control[layout.LIMIT] = work + int(self._pace * min(seconds, SLICE_SECONDS)) + 1
+        begin = time.perf_counter()
+        reason = self._explore(
+            self._facts,
+            self._units.prize,
+            self._lp,
+            self._home,
+            self._store,
+            self._crew,
+            self._tree,
+            self._board,
+            self._queue,
+            self._chosen,
+            self._candidate,
+            control,
+            self._goals,
+            self._log,
+            NO_LITERALS if self._root is None else self._root.literals,
+        )
+        spent = time.perf_counter() - begin
+        self.seconds += spent
+        if control[layout.WORK] - work > 10_000:
+            self._pace = 0.5 * self._pace + 0.5 * (control[layout.WORK] - work) / max(spent, 1e-6)
+        self._flush()
+        return int(reason)
+
+    def hurry(self, wanted: bool) -> None:
+        """Have the node at hand, which can take long, bounded by what is known already; from any thread."""
+        self._control[layout.HURRY] = wanted
+
+    def candidate(self) -> Floats | None:
+        """The point handed out by the last run, once."""
+        if self._control[layout.OFFERED] == 0:
+            return None
+        self._control[layout.OFFERED] = 0
+        return self._candidate.copy()
+
+    def branch(self, unit: int) -> None:
+        """Help for the waiting node: go on with this unit won and lost."""
+        stack, level = self._tree[0], self.level
+        stack[level, layout.BRANCHED] = unit
+        stack[level, layout.PHASE] = layout.FIRST
+        self._note(layout.LOG_BRANCH, unit)
+        self._note(layout.LOG_BRANCH, int(stack[level, layout.FIRST_ID]))
+
+    def close(self, units: NDArray[Any]) -> None:
+        """Help for the waiting node: these units, all decided as won, cannot be won together."""
+        if self._log.size:
+            self._flush()
+            record = [
+                layout.LOG_PACK,
+                len(units),
+                *(2 * units).tolist(),
+                layout.LOG_CLOSE,
+                layout.CLOSED_EMPTY,
+            ]
+            self._notes.append(np.array(record, dtype="<i8").tobytes())
+        self.dismiss()
+
+    def dismiss(self) -> None:
+        """The waiting node is settled: off the stack with it."""
+        self._control[layout.LEVEL] -= 1
+
+    def release(self) -> bytes:
+        """Forget the subtree; the log of what was done on it."""
+        self._root = None
+        self._control[layout.LEVEL] = -1
+        self._flush()
+        log, self._notes = b"".join(self._notes), []
+        return log
+
+    # -- the log --------------------------------------------------------------------------------------------
+
+    def _note(self, code: int, value: int) -> None:
+        if self._log.size:
+            self._flush()
+            self._notes.append(np.array([code, value], dtype="<i8").tobytes())
+
+    def _flush(self) -> None:
+        used = int(self._control[layout.N_LOG])
+        if used:
+            self._notes.append(self._log[:used].astype("<i8").tobytes())
+            self._control[layout.N_LOG] = 0

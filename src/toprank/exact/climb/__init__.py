@@ -1,0 +1,1 @@
+"""Good answers fast, at any list length."""

@@ -1,0 +1,1 @@
+"""Mixed-integer programs: as published, ours, and the solvers behind them."""

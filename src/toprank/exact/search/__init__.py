@@ -1,0 +1,1 @@
+"""The exact search: look first, climb, prove."""

@@ -1,0 +1,6 @@
+"""One estimator a file."""
+
+from toprank.rankers.direct import DirectRanker
+from toprank.rankers.exact import ExactRanker
+
+__all__ = ["DirectRanker", "ExactRanker"]

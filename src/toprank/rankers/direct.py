@@ -1,0 +1,120 @@
+"""`DirectRanker`: maximise the rank statistic itself, at any list length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import RankingData
+from toprank.control import Callback, Outcome, Run, Seed, Status
+from toprank.exact.climb.local_search import LocalSearch, local_search
+from toprank.exact.problem import RankingProblem
+from toprank.rankers.parts.starts import Start, start_directions
+from toprank.rankers.parts.weighted import WeightedRanker
+from toprank.statistics import LinearRankStatistic
+
+__all__ = ["DirectRanker"]
+
+
+class DirectRanker(WeightedRanker):
+    """Finds the linear score with the best rank statistic it can, by exact line searches.
+
+    Maximises ``sum_j weight[j + c_(j)]`` over linear scores, c_i the number of negatives scored at or above
+    positive i, sorted ascending: any linear rank statistic, ties counted as mistakes (Rudin & Wang 2018,
+    Eq. (8)). With `qid`, the mean over queries. Local search from a warm start; every step takes the exact
+    best point of a line through the present answer. There is no proof of optimality: `outcome_.bound` is the
+    value of all positives first.
+
+    Parameters
+    ----------
+    statistic : str, LinearRankStatistic or array
+        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ..., or the position
+        weights themselves, best position first, never increasing.
+    start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
+        Where to begin: logistic regression (also for None), the difference of the class means, given
+        coefficients, or an estimator with `coef_`, which is fitted first if need be.
+    n_restarts : int
+        Further climbs from perturbed best answers.
+    max_iter : int or None
+        Line searches in all; None chooses by the length of the list (up to 5000).
+    time_limit : float or None
+        Seconds; None for no limit. Without a limit the same `random_state` gives the same answer.
+    random_state : int, Generator, RandomState or None
+        Seed of the search directions.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    callback : callable or None
+        Called with a `Progress` now and then; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    n_iter_ : int
+        Line searches made.
+    outcome_ : Outcome
+        Value of the statistic on the training rows, the bound, and why the search ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]])
+    >>> ranker = DirectRanker("auc", random_state=0).fit(X, [0, 1, 0, 1])
+    >>> ranker.outcome_.value
+    1.0
+    >>> sorted(ranker.first(X, 2).tolist())
+    [1, 3]
+    """
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        statistic: str | LinearRankStatistic | NDArray[np.float64] = "dcg",
+        *,
+        start: Start = None,
+        n_restarts: int = 100,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.statistic = statistic
+        self.start = start
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        problem = RankingProblem.from_labels(data.X, data.y, self.statistic, qid=data.qid, queries="mean")
+        starts = [problem.scale(coef) for coef in start_directions(self.start, data, problem, run)]
+        search = local_search(problem, starts, run, n_restarts=self.n_restarts, max_iter=self.max_iter)
+        best = search.best.coef if search.best.coef.any() else starts[0]
+        self.coef_ = problem.unscale(best)
+        self.n_iter_ = max(1, search.lines)
+        return Outcome(
+            value=search.best.value,
+            bound=problem.trivial_bound,
+            status=self._status(search, problem, run),
+            seconds=run.seconds,
+            iterations=search.lines,
+        )
+
+    def _status(self, search: LocalSearch, problem: RankingProblem, run: Run) -> Status:
+        if search.best.value >= problem.trivial_bound:
+            return Status.OPTIMAL
+        if run.stopped_by is not None:
+            return run.stopped_by
+        if self.max_iter is not None and search.lines >= self.max_iter:
+            return Status.ITERATION_LIMIT
+        return Status.FINISHED

@@ -1,0 +1,200 @@
+"""`ExactRanker`: the best linear ranker with a proof, or the best found and how far it can be off."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.base import RankingData
+from toprank.control import Callback, Outcome, Run, Seed, worker_count
+from toprank.exact.certificate import Certificate
+from toprank.exact.mip.constraints import Constraints
+from toprank.exact.mip.solve import solve_program
+from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
+from toprank.exact.search.compilation import compile_for
+from toprank.exact.search.driver import search
+from toprank.exact.search.methods import MethodName
+from toprank.rankers.parts.starts import Start, start_directions
+from toprank.rankers.parts.weighted import WeightedRanker
+from toprank.statistics import LinearRankStatistic
+
+__all__ = ["ExactRanker", "Solver"]
+
+Solver = Literal["search", "mip", "mip-subrank", "mip-resolved"]
+_PROGRAM_MARGIN = 1e-4
+"""Mixed-integer solvers work within tolerances of 1e-6 or so: their margin must be well above."""
+
+
+class ExactRanker(WeightedRanker):
+    """Finds the linear score with the best rank statistic of all, and proves it where time allows.
+
+    Maximises ``sum_j weight[j + c_(j)] - penalty * (number of non-zero coefficients)`` over linear scores,
+    c_i the number of negatives that positive i does not beat, sorted ascending: any linear rank statistic,
+    ties counted as mistakes (Rudin & Wang 2018, Eqs. (8) and (11)). With `qid`, the mean over queries. A
+    branch and bound over directions; `certificate_` says what was proved. Lists of some hundred items with
+    up to about ten features are within reach of a proof; beyond, the answer is that of `DirectRanker` or
+    better, with a bound.
+
+    Parameters
+    ----------
+    statistic : str, LinearRankStatistic or array
+        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ..., or the position
+        weights themselves, best position first, never increasing.
+    margin : float or None
+        None: a pair is won by any difference of its scores, in exact arithmetic on the numbers given.
+        Otherwise the difference must be at least this much of the pair's own length, the features divided
+        by `Certificate.scales` and the largest coefficient being 1; the mixed-integer solvers, whose
+        tolerances must stay well below, use 1e-4 for None.
+    penalty : float
+        Price of each non-zero coefficient, in units of the statistic.
+    solver : {"search", "mip", "mip-subrank", "mip-resolved"}
+        The geometric search; our mixed-integer program; or one of Rudin & Wang's, Eq. (22) to (26) and
+        Eq. (11) to (21).
+    backend : {"highs", "scip", "gurobi"}
+        Who solves a mixed-integer program.
+    constraints : Constraints or None
+        Signs, number of features, whole coefficients, must-haves at the top; for ``solver="mip"`` only.
+    start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
+        Where the search for good answers begins; see `DirectRanker`.
+    method : {"auto", "sweep", "cells"}
+        How the search proves; see `toprank.exact.search.driver.search`.
+    time_limit : float or None
+        Seconds; the best answer so far and its bound are kept. None for no limit.
+    n_jobs : int
+        Threads; -1 for one per processor.
+    checkpoint : path or None
+        A file to leave an unfinished proof in, and to go on from.
+    keep_proof : bool
+        Whether `certificate_` should carry the partition that was searched, for `verify` to replay.
+    random_state : int, Generator, RandomState or None
+        Seed of the search for good answers.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    callback : callable or None
+        Called with a `Progress` now and then; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    certificate_ : Certificate
+        Value, bound, gap, status, and what they are about; can be saved and verified.
+    outcome_ : Outcome
+        The same in the words every ranker uses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0], [1.5, 1.5]])
+    >>> ranker = ExactRanker("dcg").fit(X, [0, 1, 0, 1, 1])
+    >>> ranker.certificate_.summary()
+    'dcg 2.13093: proved optimal'
+    """
+
+    certificate_: Certificate
+
+    def __init__(
+        self,
+        statistic: str | LinearRankStatistic | NDArray[np.float64] = "dcg",
+        *,
+        margin: float | None = None,
+        penalty: float = 0.0,
+        solver: Solver = "search",
+        backend: str = "highs",
+        constraints: Constraints | None = None,
+        start: Start = None,
+        method: MethodName = "auto",
+        time_limit: float | None = 60.0,
+        n_jobs: int = -1,
+        checkpoint: str | os.PathLike[str] | None = None,
+        keep_proof: bool = False,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.statistic = statistic
+        self.margin = margin
+        self.penalty = penalty
+        self.solver = solver
+        self.backend = backend
+        self.constraints = constraints
+        self.start = start
+        self.method = method
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.keep_proof = keep_proof
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        problem = self._problem(data.X, data.y, data.qid)
+        starts = start_directions(self.start, data, problem, run)
+        solve = self._search if self.solver == "search" else self._solve_program
+        self.certificate_ = solve(problem, starts, run)
+        self.coef_ = np.array(self.certificate_.coef)
+        return self.certificate_.outcome
+
+    def _prepare(self, data: RankingData) -> None:
+        if self.solver == "search":
+            compile_for(self._problem(data.X, data.y, data.qid), self.method)
+
+    def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
+        """The problem that fitting these rows solves, for `toprank.exact.verify`."""
+        return self._problem(X, self._encode_labels(y)[1], qid)
+
+    def _problem(self, X: Any, y: NDArray[np.int8], qid: ArrayLike | None) -> RankingProblem:
+        if self.solver not in get_args(Solver):
+            raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
+        if self.constraints is not None and not isinstance(self.constraints, Constraints):
+            raise ValueError("constraints must be None or a Constraints(...) of toprank.exact.")
+        usual = DEFAULT_MARGIN if self.solver == "search" else _PROGRAM_MARGIN
+        return RankingProblem.from_labels(
+            X,
+            y,
+            self.statistic,
+            qid=qid,
+            margin=usual if self.margin is None else self.margin,
+            penalty=self.penalty,
+            scales=np.ones(X.shape[1]) if self._wants_points() else None,
+            queries="mean",
+        )
+
+    def _wants_points(self) -> bool:
+        """Whether the answer is a score card: whole coefficients of the columns as they are."""
+        return self.constraints is not None and self.constraints.integer_range is not None
+
+    def _search(self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run) -> Certificate:
+        if self.constraints is not None and not self.constraints.empty:
+            raise ValueError("solver='search' knows no constraints; use solver='mip'.")
+        return search(
+            problem,
+            run,
+            starts=starts,
+            n_jobs=self.n_jobs,
+            method=self.method,
+            checkpoint=self.checkpoint,
+            keep_proof=self.keep_proof,
+        )
+
+    def _solve_program(
+        self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run
+    ) -> Certificate:
+        assert self.solver != "search"
+        return solve_program(
+            problem,
+            run,
+            formulation=self.solver,
+            backend=self.backend,
+            constraints=self.constraints,
+            start=max(starts, key=problem.evaluate),
+            threads=worker_count(self.n_jobs),
+        )

@@ -1,0 +1,176 @@
+"""`InfinitePush`: as many positives as possible above the highest negative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import Matrix, RankingData
+from toprank.control import Callback, Run, Seed
+from toprank.convex.algebra.kernel_map import KernelMap
+from toprank.convex.top_push.column_generation import PushSolution
+from toprank.convex.top_push.gradient_projection import gradient_projection
+from toprank.convex.top_push.problem import PushProblem
+from toprank.losses.top_push import Highest
+from toprank.rankers.parts.parameters import check_choice
+from toprank.rankers.parts.top_push import PushRanker
+
+__all__ = ["InfinitePush"]
+
+Floats = NDArray[np.float64]
+
+
+class InfinitePush(PushRanker):
+    """Puts as many positives as possible above the highest negative, each by a margin.
+
+    Minimises ``1/2 |f|^2 + C max_j mean_i (1 - f(x_i) + f(x_j))_+``, positives i and negatives j (Agarwal
+    2011, Eq. (3.4) with C = 1/lambda). The maximum is attained by the highest negative, so this is::
+
+        1/2 |f|^2 + C mean_i (1 - f(x_i) + max_j f(x_j))_+ ,
+
+    whose dual has one variable per row instead of one per pair. Column generation around an interior-point
+    method solves it to a relative duality gap of `tol`, in time and memory linear in the rows.
+
+    Parameters
+    ----------
+    C : float
+        How much the mean loss weighs against the penalty.
+    kernel : str, callable or None
+        None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
+    gamma, degree, coef0 : floats
+        Of the kernel, as in scikit-learn.
+    approximation : {None, "nystroem", "fourier"}
+        Stands in for an exact kernel when there are many rows.
+    n_components : int
+        Features of the approximation.
+    solver : {"column_generation", "gradient_projection"}
+        The second is Agarwal's algorithm (her Figure 2), slow: one variable a pair.
+    step_size : float or None
+        eta_0 of the gradient projection; None for accelerated steps of a safe length.
+    tol : float
+        Relative gap between value and bound.
+    max_iter : int
+        Most rounds of column generation, or t_max of the gradient projection.
+    warm_start : bool
+        Whether to start from the last coefficients (linear only).
+    time_limit : float or None
+        Seconds; None for no limit.
+    random_state : int, Generator, RandomState or None
+        Which landmarks or frequencies an approximation draws.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    callback : callable or None
+        Called with a `Progress` now and then; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight of each feature (linear only); when `zero_is_optimal_`, the difference of the class means.
+    dual_coef_ : ndarray of shape (n_samples,)
+        Weight of each training row in f(x) = sum_k beta_k K(x_k, x), Agarwal's Eq. (3.14) with the sums over
+        pairs carried out (exact kernels only).
+    zero_is_optimal_ : bool
+        Whether w = 0 minimises the objective (`outcome_.notes` says why and what helps).
+    outcome_ : Outcome
+        Value, bound, gap, status and seconds.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
+    >>> ranker = InfinitePush(C=10).fit(X, [0, 1, 0, 1])
+    >>> ranker.coef_.round(3), sorted(ranker.first(X, 2).tolist()), str(ranker.outcome_.status)
+    (array([0.2, 0.4]), [1, 3], 'optimal')
+    """
+
+    dual_coef_: Floats
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Callable[..., Any] | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        approximation: str | None = None,
+        n_components: int = 500,
+        solver: str = "column_generation",
+        step_size: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approximation = approximation
+        self.n_components = n_components
+        self.solver = solver
+        self.step_size = step_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _loss(self) -> str:
+        return "hinge"
+
+    def _rule(self) -> Highest:
+        return Highest()
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("solver", self.solver, ["column_generation", "gradient_projection"])
+
+    def _features(self, data: RankingData) -> Any:
+        if self.kernel is None:
+            return data.X
+        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self._map = KernelMap(
+            self.kernel,
+            {} if callable(self.kernel) else parameters,
+            approximation=self.approximation,
+            n_components=self.n_components,
+            random_state=self.random_state,
+        )
+        return self._map.fit(data.X)
+
+    def _solve(self, problem: PushProblem, run: Run) -> PushSolution:
+        if self.solver == "gradient_projection":
+            limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
+            return gradient_projection(problem, step=self.step_size, run=run, **limits)
+        return super()._solve(problem, run)
+
+    def _keep(self, coef: Floats) -> None:
+        if self.kernel is None:
+            self.coef_ = coef
+            return
+        self._finished = self._map.finish(coef)
+        if self.approximation is None:
+            self.dual_coef_ = self._finished
+
+    def _scores(self, X: Matrix) -> Floats:
+        if self.kernel is None:
+            return super()._scores(X)
+        return self._map.scores(X, self._finished)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

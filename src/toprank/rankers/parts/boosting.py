@@ -1,0 +1,157 @@
+"""What the boosted push rankers share: rounds, early stopping, and scores from weak rankers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import BaseRanker, Matrix, RankingData
+from toprank.control import Outcome, Run
+from toprank.convex.algebra.design import centered
+from toprank.convex.p_norm_push.boosting import Boosted, boost
+from toprank.convex.p_norm_push.weak_rankers import (
+    FeatureRankers,
+    StumpRankers,
+    WeakRanker,
+    WeakRankers,
+    weak_values,
+)
+from toprank.losses.p_norm_push import PushItems
+from toprank.rankers.parts.parameters import check_at_least, check_choice
+
+__all__ = ["PushBooster"]
+
+Floats = NDArray[np.float64]
+
+
+class PushBooster(BaseRanker):
+    """A ranker made of weak rankers, boosted on the P-Norm Push.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight of each feature, where single features are the weak rankers.
+    stump_features_, stump_thresholds_, stump_weights_ : ndarrays
+        The stumps, where those are the weak rankers.
+    losses_ : ndarray
+        log R_p on the training rows after each round.
+    """
+
+    weak_rankers: str
+    n_rounds: int
+    validation_fraction: float | None
+    n_iter_no_change: int
+    tol: float
+    n_iter_: int
+    coef_: Floats
+    losses_: Floats
+    stump_features_: NDArray[np.int64]
+    stump_thresholds_: Floats
+    stump_weights_: Floats
+
+    def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
+        check_choice("weak_rankers", self.weak_rankers, ["features", "stumps"])
+        check_at_least("n_rounds", self.n_rounds, 1)
+        if self.weak_rankers == "features":
+            data = replace(data, X=centered(data.X))
+        learn, watch = self._split(data, run.rng)
+        if data.sample_weight is not None:
+            # Rows without weight must not count for the ranges and thresholds of features either.
+            learn = (
+                np.flatnonzero(data.sample_weight > 0)
+                if watch is None
+                else learn[data.sample_weight[learn] > 0]
+            )
+        family = self._family(data.X[learn])
+        items = _items(data, learn)
+        watcher = None if watch is None else _Watcher(data, watch, p, self.n_iter_no_change)
+        answer, outcome = boost(
+            family, items, run, p=p, rounds=int(self.n_rounds), tol=self.tol, watcher=watcher
+        )
+        if watcher is not None:
+            answer = answer.truncated(watcher.best_round)
+        self._keep(answer, data.X.shape[1])
+        return outcome
+
+    def _family(self, X: Any) -> WeakRankers:
+        return FeatureRankers(X) if self.weak_rankers == "features" else StumpRankers(X)
+
+    def _split(self, data: RankingData, rng: np.random.Generator) -> tuple[Any, NDArray[np.int64] | None]:
+        """Rows to learn from and rows to watch: a share of each class, or of the queries."""
+        share = self.validation_fraction
+        if share is None:
+            return slice(None), None
+        if not 0 < share < 1:
+            raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
+        group = data.y if data.qid is None else data.qid
+        held = np.zeros(len(data.y), dtype=bool)
+        counted = np.ones(len(data.y), dtype=bool) if data.sample_weight is None else data.sample_weight > 0
+        if data.qid is None:
+            for label in (0, 1):
+                rows = np.flatnonzero(counted & (group == label))
+                held[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
+        else:
+            queries = rng.permutation(int(group.max()) + 1)
+            held = np.isin(group, queries[: max(1, round(share * len(queries)))])
+        for part, use in ((held, "watch"), (~held, "learn from")):
+            if len(np.unique(data.y[part & counted])) < 2:
+                raise ValueError(
+                    f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
+                )
+        return np.flatnonzero(~held), np.flatnonzero(held)
+
+    def _keep(self, answer: Boosted, n_features: int) -> None:
+        self.n_iter_ = max(1, len(answer.rankers))
+        self.losses_ = np.array(answer.losses)
+        features = np.array([ranker.feature for ranker in answer.rankers], dtype=np.int64)
+        weights = np.array(answer.weights, dtype=np.float64)
+        if self.weak_rankers == "features":
+            units = np.array([ranker.unit for ranker in answer.rankers])
+            self.coef_ = np.bincount(features, weights=weights / units, minlength=n_features).astype(float)
+        else:
+            self.stump_features_, self.stump_weights_ = features, weights
+            self.stump_thresholds_ = np.array([ranker.threshold for ranker in answer.rankers])
+
+    def _scores(self, X: Matrix) -> Floats:
+        if self.weak_rankers == "features":
+            return np.asarray(X @ self.coef_, dtype=np.float64)
+        columns: Any = X if isinstance(X, np.ndarray) else X.tocsc()
+        scores = np.zeros(X.shape[0])
+        for feature, threshold, weight in zip(
+            self.stump_features_, self.stump_thresholds_, self.stump_weights_, strict=True
+        ):
+            scores += weight * weak_values(columns, WeakRanker(int(feature), threshold=float(threshold)))
+        return scores
+
+
+def _items(data: RankingData, rows: Any) -> PushItems:
+    return PushItems.from_labels(
+        data.y[rows],
+        qid=None if data.qid is None else data.qid[rows],
+        sample_weight=None if data.sample_weight is None else data.sample_weight[rows],
+    )
+
+
+class _Watcher:
+    """Follows the loss on held-out rows and says when it has not fallen for long enough."""
+
+    def __init__(self, data: RankingData, rows: NDArray[np.int64], p: float, patience: int) -> None:
+        self._items = _items(data, rows)
+        X: Any = data.X[rows]
+        self._columns = X if isinstance(X, np.ndarray) else X.tocsc()
+        self._p, self._patience = p, patience
+        self._scores = np.zeros(len(rows))
+        self._best = self._items.at(self._scores, p).value
+        self._round = 0
+        self.best_round = 0
+
+    def __call__(self, ranker: WeakRanker, weight: float) -> bool:
+        self._round += 1
+        self._scores += weight * weak_values(self._columns, ranker)
+        loss = self._items.at(self._scores, self._p).value
+        if loss < self._best:
+            self._best, self.best_round = loss, self._round
+        return self._round - self.best_round < self._patience

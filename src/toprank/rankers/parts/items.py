@@ -1,0 +1,150 @@
+"""From labelled rows or preference pairs to the items of Accuracy at the Top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.convex.accuracy_at_top.pins import Items
+
+__all__ = [
+    "WEIGHTINGS",
+    "Prices",
+    "dense_rows",
+    "gather",
+    "items_of_gram",
+    "items_of_points",
+    "prices_of_labels",
+    "prices_of_pairs",
+]
+
+Floats = NDArray[np.float64]
+LARGEST_DENSE = 5e8
+WEIGHTINGS = ("pairs", "balanced", "rows")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What each row costs above and below the quantile, how much it counts in it, and the mass above."""
+
+    up: Floats
+    down: Floats
+    mass: Floats
+    top: float
+
+
+def prices_of_labels(
+    y: NDArray[np.int8], sample_weight: Floats | None, *, tau: float, C: float, weighting: str
+) -> Prices:
+    """Labels: each positive stands for as many pairs as there are negatives, and the other way round.
+
+    >>> prices = prices_of_labels(np.array([1, 0, 0], dtype=np.int8), None, tau=0.4, C=1.0, weighting="pairs")
+    >>> prices.up, prices.down, prices.top
+    (array([2., 0., 0.]), array([0., 1., 1.]), 1.0)
+    """
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    positive, negative = np.where(y == 1, weight, 0.0), np.where(y == 0, weight, 0.0)
+    n_pos, n_neg = float(positive.sum()), float(negative.sum())
+    if not (n_pos > 0 and n_neg > 0):
+        raise ValueError(
+            "sample_weight leaves one class only; both classes need rows with a positive weight."
+        )
+    if weighting == "pairs":
+        up, down = C * n_neg, C * n_pos
+    elif weighting == "balanced":
+        up, down = C * (n_pos + n_neg) / (2 * n_pos), C * (n_pos + n_neg) / (2 * n_neg)
+    else:
+        up = down = C
+    return Prices(up * positive, down * negative, weight, _top_mass(weight, tau))
+
+
+def prices_of_pairs(
+    n_rows: int, pairs: ArrayLike, sample_weight: ArrayLike | None, *, tau: float, C: float
+) -> Prices:
+    """Preference pairs (upper, lower): each row counts as often as it occurs, on either side.
+
+    >>> prices = prices_of_pairs(3, [(0, 1), (0, 2)], None, tau=0.25, C=1.0)
+    >>> prices.up, prices.down, prices.mass, prices.top
+    (array([2., 0., 0.]), array([0., 1., 1.]), array([2., 1., 1.]), 1.0)
+    """
+    sides = np.asarray(pairs)
+    if sides.ndim != 2 or sides.shape[1] != 2 or not len(sides) or sides.dtype.kind not in "iu":
+        raise ValueError(f"pairs must be whole numbers of shape (n_pairs, 2), got shape {sides.shape}.")
+    if sides.min() < 0 or sides.max() >= n_rows:
+        raise ValueError(f"pairs must name rows from 0 to {n_rows - 1}, got {sides.min()} to {sides.max()}.")
+    if (sides[:, 0] == sides[:, 1]).any():
+        raise ValueError("pairs must name two different rows each: no row can be above itself.")
+    weight = np.ones(len(sides)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (len(sides),) or not (np.isfinite(weight).all() and (weight > 0).all()):
+        raise ValueError("sample_weight must be one positive number for each pair.")
+    upper: Floats = np.bincount(sides[:, 0], weights=weight, minlength=n_rows).astype(np.float64)
+    lower: Floats = np.bincount(sides[:, 1], weights=weight, minlength=n_rows).astype(np.float64)
+    mass: Floats = upper + lower
+    return Prices(C * upper, C * lower, mass, _top_mass(mass, tau))
+
+
+def _top_mass(mass: Floats, tau: float) -> float:
+    """Tau of the whole mass, rounded to whole items where all masses are whole; never nothing, never all."""
+    total = float(mass.sum())
+    if not (mass == np.round(mass)).all():
+        return tau * total
+    return float(np.clip(np.floor(tau * total + 0.5), 1.0, max(total - 1.0, 1.0)))
+
+
+def gather(
+    rows: Floats, prices: Prices, *, merge: bool = True, by_row: bool = True
+) -> tuple[NDArray[np.intp], Prices]:
+    """The rows that stand for the items, and the prices of the items; rows without mass are left out.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+    prices : Prices
+    merge : bool
+        Whether identical rows are one item.
+    by_row : bool
+        Whether merged items are in the order of their first rows; otherwise they are sorted by their
+        features, which makes the items the same for any order of the rows.
+    """
+    kept = np.flatnonzero(prices.mass > 0)
+    if not merge:
+        return kept, _sums(prices, kept, np.arange(len(kept)))
+    _, first, inverse = np.unique(rows[kept], axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first) if by_row else np.arange(len(first))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return kept[first[order]], _sums(prices, kept, position[inverse.ravel()])
+
+
+def _sums(prices: Prices, kept: NDArray[np.intp], item: NDArray[np.intp]) -> Prices:
+    up, down, mass = (
+        np.bincount(item, weights=column[kept]).astype(np.float64)
+        for column in (prices.up, prices.down, prices.mass)
+    )
+    return Prices(up, down, mass, prices.top)
+
+
+def dense_rows(X: Any) -> Floats:
+    """The rows as a dense array; too large a sparse matrix is refused."""
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X)
+    if float(X.shape[0]) * X.shape[1] > LARGEST_DENSE:
+        raise ValueError(
+            f"X is sparse with {X.shape[0]} x {X.shape[1]} entries, too many to make dense:"
+            " reduce the features first, for example with TruncatedSVD."
+        )
+    return np.asarray(X.toarray())
+
+
+def items_of_points(points: Floats, prices: Prices) -> Items:
+    """Items with features; their inner products serve where there are fewer items than features."""
+    gram = points @ points.T if points.shape[1] > len(points) else None
+    return Items(points, gram, prices.up, prices.down, prices.mass, prices.top)
+
+
+def items_of_gram(gram: Floats, prices: Prices) -> Items:
+    """Items known by their kernel."""
+    return Items(None, 0.5 * (gram + gram.T), prices.up, prices.down, prices.mass, prices.top)

@@ -1,0 +1,192 @@
+"""Where the items of Accuracy at the Top live: features, a kernel's space, or Nyström components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.control import Run
+from toprank.convex.accuracy_at_top.pins import Items
+from toprank.convex.algebra.design import Origin
+from toprank.convex.algebra.kernel_map import SHIFTABLE
+from toprank.rankers.parts.items import Prices, dense_rows, items_of_gram, items_of_points
+
+__all__ = ["Space", "space_of"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+NEGLIGIBLE = 1e-10
+
+
+class Space(Protocol):
+    """Makes items from rows, learned attributes from an answer, and scores from those.
+
+    Items lie relative to their mean, so that their scores keep their digits: `offset` is what those lack,
+    once an answer is kept.
+    """
+
+    train: Floats
+    offset: float
+
+    def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
+        """The items that these training rows stand for; with points where `local` is set."""
+        ...
+
+    def keep(self, ranker: Any, items: Items, weights: Floats) -> tuple[Floats, float]:
+        """Set the learned attributes from the items' weights; the items' scores and |w|^2."""
+        ...
+
+    def keep_coef(self, ranker: Any, items: Items, coef: Floats) -> Floats:
+        """Set the learned attributes from coefficients of the items' points; the items' scores."""
+        ...
+
+    def scores(self, ranker: Any, X: Any) -> Floats:
+        """Scores of clean rows."""
+        ...
+
+    def squares(self, X: Any) -> Floats:
+        """The squared norm of each clean row."""
+        ...
+
+
+def space_of(ranker: Any, X: Any, run: Run) -> Space:
+    """The space a ranker's parameters ask for."""
+    kernel = ranker.kernel
+    if kernel is None or (isinstance(kernel, str) and kernel == "linear"):
+        return Features(dense_rows(X))
+    parameters = {"gamma": ranker.gamma, "degree": ranker.degree, "coef0": ranker.coef0}
+    origin = Origin(X) if kernel in SHIFTABLE else None
+    if origin is not None:
+        X = origin.shifted(X)
+    if ranker.nystroem is None:
+        return Kernel(dense_rows(X), kernel, parameters, origin)
+    from sklearn.kernel_approximation import Nystroem
+
+    options = {} if callable(kernel) else parameters
+    map_ = Nystroem(
+        kernel=kernel,
+        n_components=min(ranker.nystroem, X.shape[0]),
+        random_state=int(run.rng.integers(2**31)),
+        **options,
+    )
+    return Features(np.ascontiguousarray(map_.fit_transform(X)), map_, origin)
+
+
+@dataclass
+class Features:
+    """Linear scores of features, or of the Nyström components of features."""
+
+    train: Floats
+    map_: Any = None
+    origin: Origin | None = None
+    offset: float = 0.0
+
+    def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
+        points = self.train[rows]
+        self._center = points.mean(axis=0)
+        points -= self._center
+        self._basis: Floats | None = None
+        if local and points.shape[1] > len(points):
+            # Rotate into the space the rows span: no more features than rows.
+            left, size, self._basis = np.linalg.svd(points, full_matrices=False)
+            points = left * size
+        self.train = np.zeros((0, 0))  # the training rows are not part of the model
+        return items_of_points(points, prices)
+
+    def keep(self, ranker: Any, items: Items, weights: Floats) -> tuple[Floats, float]:
+        assert items.points is not None
+        ranker.coef_ = weights @ items.points
+        self.offset = float(self._center @ ranker.coef_)
+        return items.points @ ranker.coef_, float(ranker.coef_ @ ranker.coef_)
+
+    def keep_coef(self, ranker: Any, items: Items, coef: Floats) -> Floats:
+        assert items.points is not None
+        ranker.coef_ = coef if self._basis is None else coef @ self._basis
+        self.offset = float(self._center @ ranker.coef_)
+        return np.asarray(items.points @ coef)
+
+    def scores(self, ranker: Any, X: Any) -> Floats:
+        rows = X if self.map_ is None else self.map_.transform(_near(X, self.origin))
+        return np.asarray(rows @ ranker.coef_)
+
+    def squares(self, X: Any) -> Floats:
+        rows = dense_rows(X) if self.map_ is None else self.map_.transform(_near(X, self.origin))
+        return np.asarray((rows**2).sum(axis=1))
+
+
+@dataclass
+class Kernel:
+    """Scores that are weighted sums of kernels with training rows."""
+
+    train: Floats
+    kernel: Any
+    parameters: dict[str, Any]
+    origin: Origin | None = None
+    offset: float = 0.0
+
+    def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
+        self._rows = rows
+        gram = self._between(self.train[rows], self.train[rows], rows)
+        self._root: Floats | None = None
+        if not local:
+            return items_of_gram(gram, prices)
+        size, directions = np.linalg.eigh(0.5 * (gram + gram.T))
+        kept = size > NEGLIGIBLE * size.max()
+        points = directions[:, kept] * np.sqrt(size[kept])
+        self._root = directions[:, kept] / np.sqrt(size[kept])
+        return Items(points, None, prices.up, prices.down, prices.mass, prices.top)
+
+    def keep(self, ranker: Any, items: Items, weights: Floats) -> tuple[Floats, float]:
+        assert items.gram is not None
+        self._set(ranker, weights)
+        scores = items.gram @ weights
+        return scores, float(weights @ scores)
+
+    def keep_coef(self, ranker: Any, items: Items, coef: Floats) -> Floats:
+        assert items.points is not None
+        assert self._root is not None
+        self._set(ranker, self._root @ coef)
+        return items.points @ coef
+
+    def _set(self, ranker: Any, weights: Floats) -> None:
+        used = np.flatnonzero(np.abs(weights) > 0)
+        ranker.support_, ranker.dual_coef_ = self._rows[used], weights[used]
+        self._support = np.zeros((0, 0)) if self._precomputed else self.train[ranker.support_]
+        self.train, self._root = np.zeros((0, 0)), None
+
+    def scores(self, ranker: Any, X: Any) -> Floats:
+        rows = dense_rows(_near(X, self.origin))
+        return np.asarray(self._between(rows, self._support, ranker.support_) @ ranker.dual_coef_)
+
+    def squares(self, X: Any) -> Floats:
+        rows = dense_rows(_near(X, self.origin))
+        if self._precomputed:
+            if rows.shape[0] != rows.shape[1]:
+                raise ValueError(
+                    "kernel='precomputed' tells K(x, x) of the training rows only: pass their Gram matrix."
+                )
+            return np.diagonal(rows).copy()
+        return np.array([self._between(row[np.newaxis], row[np.newaxis], np.arange(1))[0, 0] for row in rows])
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _between(self, left: Floats, right: Floats, columns: Rows) -> Floats:
+        if self._precomputed:
+            return left[:, columns]
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        if callable(self.kernel):
+            return np.asarray(pairwise_kernels(left, right, metric=self.kernel))
+        return np.asarray(
+            pairwise_kernels(left, right, metric=self.kernel, filter_params=True, **self.parameters)
+        )
+
+
+def _near(X: Any, origin: Origin | None) -> Any:
+    """Rows relative to where the training rows lie, for kernels that allow it."""
+    return X if origin is None else origin.shifted(X)

@@ -1,0 +1,115 @@
+"""Where a direct search begins: logistic regression, the difference of the means, or what the user brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.base import RankingData, clone_for_codes, ranking_scores
+from toprank.control import Run
+from toprank.exact.arithmetic.rational import is_sparse
+from toprank.exact.problem import RankingProblem
+
+__all__ = ["Start", "linear_direction", "logistic_direction", "mean_difference", "start_directions"]
+
+Floats = NDArray[np.float64]
+Start = str | ArrayLike | Any | None
+
+_RIDGE = 1e-4
+
+
+def start_directions(start: Start, data: RankingData, problem: RankingProblem, run: Run) -> list[Floats]:
+    """Coefficients of the original features to begin from, best guess first.
+
+    Parameters
+    ----------
+    start : None, "logistic", "mean", array of shape (n_features,), or an estimator with `coef_`
+        None means logistic regression. An unfitted estimator is cloned and fitted.
+    data : RankingData
+    problem : RankingProblem
+        For its scales.
+    run : Run
+        Fitting the logistic regression stops when it says so.
+    """
+    if start is None or (isinstance(start, str) and start == "logistic"):
+        return [logistic_direction(data, problem, run), mean_difference(data, problem)]
+    if isinstance(start, str):
+        if start == "mean":
+            return [mean_difference(data, problem)]
+        raise ValueError(f'start must be "logistic", "mean", an array or an estimator, got {start!r}.')
+    given = _coefficients(start, data) if hasattr(start, "fit") else np.asarray(start, dtype=np.float64)
+    coef = np.asarray(given, dtype=np.float64).ravel()
+    if coef.shape != (problem.n_features,) or not np.isfinite(coef).all():
+        raise ValueError(f"start must give {problem.n_features} finite coefficients, got shape {coef.shape}.")
+    return [coef]
+
+
+def _coefficients(estimator: Any, data: RankingData) -> Any:
+    """Coefficients of an estimator, fitted first when it is not."""
+    if not hasattr(estimator, "coef_"):
+        estimator = clone_for_codes(estimator).fit(data.X, data.y)
+    if not hasattr(estimator, "coef_"):
+        raise ValueError(f"start: {type(estimator).__name__} has no coef_ to start from.")
+    return estimator.coef_
+
+
+def mean_difference(data: RankingData, problem: RankingProblem) -> Floats:
+    """Mean of the positives minus mean of the negatives, each scaled feature divided by its spread."""
+    rows: Any = problem.scaled
+    upper = np.asarray(rows[data.y == 1].mean(axis=0)).ravel()
+    lower = np.asarray(rows[data.y == 0].mean(axis=0)).ravel()
+    return problem.unscale(upper - lower)
+
+
+def logistic_direction(data: RankingData, problem: RankingProblem, run: Run) -> Floats:
+    """Coefficients of a lightly regularised logistic regression, as far as time allows."""
+    from scipy.optimize import minimize
+
+    rows, shrink = _standardised(problem.scaled)
+    signs = np.where(data.y == 1, 1.0, -1.0)
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        scores = rows @ parameters[:-1] + parameters[-1]
+        value = np.logaddexp(0.0, -signs * scores).mean() + _RIDGE / 2 * parameters[:-1] @ parameters[:-1]
+        # The derivative of log(1 + exp(-z)) is -1 / (1 + exp(z)), written so that exp cannot overflow.
+        slope = -signs * np.exp(-np.logaddexp(0.0, signs * scores)) / len(signs)
+        return float(value), np.append(rows.T @ slope + _RIDGE * parameters[:-1], slope.sum())
+
+    def stop_when_told(intermediate_result: Any) -> None:
+        if run.should_stop():
+            raise StopIteration
+
+    begin = np.zeros(problem.n_features + 1)
+    options: Any = {"maxiter": 200}
+    found = minimize(loss, begin, jac=True, method="L-BFGS-B", callback=stop_when_told, options=options)
+    return problem.unscale(found.x[:-1] * shrink)
+
+
+def _standardised(rows: Any) -> tuple[Any, Floats]:
+    """Rows with columns of unit spread, and the factor applied to each; sparse rows stay sparse."""
+    if is_sparse(rows):
+        return rows, np.ones(rows.shape[1])
+    spread = rows.std(axis=0)
+    shrink = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+    return (rows - rows.mean(axis=0)) * shrink, shrink
+
+
+def linear_direction(base: Any, d: int) -> NDArray[np.float64] | None:
+    """Coefficients of a base that scores linearly (a pipeline of scaler and linear model, say), else None."""
+    probes = np.random.default_rng(0).normal(size=(3, d))
+    try:
+        origin, *units = _score_rows(base, np.vstack((np.zeros((1, d)), np.eye(d))))
+        direction = np.asarray(units) - origin
+        seen = np.asarray(_score_rows(base, probes))
+    except Exception:  # a base that cannot score such rows is not linear in them
+        return None
+    expected = origin + probes @ direction
+    linear = np.allclose(seen, expected, rtol=1e-6, atol=1e-6 * float(np.abs(seen).max(initial=0.0)))
+    return direction if linear and np.isfinite(direction).all() and direction.any() else None
+
+
+def _score_rows(base: Any, rows: NDArray[np.float64]) -> list[float]:
+    return ranking_scores(base, sp.csr_matrix(rows) if rows.shape[1] > 1000 else rows).tolist()

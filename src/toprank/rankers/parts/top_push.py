@@ -1,0 +1,152 @@
+"""What the at-the-top rankers share: threshold rule x surrogate, solved by column generation."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.base import LinearRanker, RankingData
+from toprank.control import Outcome, Run, Status, warn_user
+from toprank.convex.algebra.merge import merge_rows
+from toprank.convex.top_push.column_generation import PushSolution, solve_push
+from toprank.convex.top_push.problem import PushProblem
+from toprank.losses.top_push import SURROGATES, Threshold
+from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
+
+__all__ = ["PushRanker", "ZeroOptimumWarning"]
+
+Floats = NDArray[np.float64]
+OUT_OF_TIME = "No w better than 0 was found before the fit ended; coef_ is the difference of the class means."
+OUT_OF_DIGITS = "Rounding kept the gap above tol; features scaled to similar ranges leave it more digits."
+
+
+class ZeroOptimumWarning(UserWarning):
+    """The best coefficients are all zero, so the problem that was posed ranks nothing.
+
+    The mean of the positives lies in the convex hull of the negatives (or of the means of those shares of
+    them that the threshold averages). By Jensen's inequality no w then has a smaller loss than w = 0,
+    whatever C and whichever surrogate.
+    """
+
+
+class PushRanker(LinearRanker):
+    """Compares every positive with one threshold of the negatives.
+
+    Subclasses name the surrogate (`_loss`) and the threshold (`_rule`); they have the parameters ``C, tol,
+    max_iter, time_limit, warm_start, random_state, callback, verbose``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight of each feature; when `zero_is_optimal_`, the difference of the class means.
+    zero_is_optimal_ : bool
+        Whether w = 0 minimises the objective, so that `coef_` had to come from elsewhere.
+    n_iter_ : int
+        Rounds of column generation.
+    """
+
+    C: float
+    tol: float
+    max_iter: int
+    warm_start: bool
+    zero_is_optimal_: bool
+    n_iter_: int
+
+    @abstractmethod
+    def _loss(self) -> str:
+        """The name of the surrogate."""
+
+    @abstractmethod
+    def _rule(self) -> Threshold:
+        """The threshold of the negatives."""
+
+    def fit(  # type: ignore[override]
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn to rank.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 counts as two rows. The highest negative is the highest whatever its weight.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_clean(X, y, sample_weight=sample_weight)
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        self._check_parameters()
+        problem = self._problem(self._features(data), data)
+        solution = self._solve(problem, run)
+        self.zero_is_optimal_ = solution.trivial
+        coef, notes = solution.point.coef, []
+        if not coef.any():
+            coef = problem.mean_difference()
+            notes.append(_explain(problem) if solution.trivial else OUT_OF_TIME)
+        if solution.status is Status.FINISHED:
+            notes.append(OUT_OF_DIGITS)
+        self._keep(coef)
+        self.n_iter_ = max(1, solution.rounds)
+        return Outcome(
+            solution.point.value, solution.bound, solution.status, run.seconds, solution.rounds, tuple(notes)
+        )
+
+    def _check_parameters(self) -> None:
+        check_penalty_weight(self.C)
+        check_at_least("max_iter", self.max_iter, 1)
+        if not 0.0 < self.tol < 1.0:
+            raise ValueError(f"tol={self.tol} must be between 0 and 1: it is a relative gap.")
+
+    def _features(self, data: RankingData) -> Any:
+        """The rows in the space where the score is linear."""
+        return data.X
+
+    def _problem(self, X: Any, data: RankingData) -> PushProblem:
+        X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        merged = merge_rows(X, data.y.astype(np.int64), data.sample_weight)
+        labels = data.y[merged.rows]
+        weight = np.ones(len(labels)) if merged.weight is None else merged.weight
+        if len(np.unique(labels)) < 2:
+            raise ValueError("sample_weight is zero for all rows of one class; give some of them weight.")
+        surrogate = SURROGATES[self._loss()]
+        return PushProblem.from_labels(
+            X[merged.rows], labels, weight, C=float(self.C), surrogate=surrogate, rule=self._rule()
+        )
+
+    def _solve(self, problem: PushProblem, run: Run) -> PushSolution:
+        start = self._last_coef(problem.design.n_features)
+        return solve_push(problem, tol=self.tol, run=run, max_iter=int(self.max_iter), start=start)
+
+    def _last_coef(self, n_features: int) -> Floats | None:
+        last: Floats | None = getattr(self, "coef_", None)
+        return last if self.warm_start and last is not None and len(last) == n_features else None
+
+    def _keep(self, coef: Floats) -> None:
+        self.coef_ = coef
+
+    def _warn_if_cut_short(self) -> None:
+        super()._warn_if_cut_short()
+        if self.zero_is_optimal_:
+            warn_user(f"{type(self).__name__}: {self.outcome_.notes[0]}", ZeroOptimumWarning)
+
+
+def _explain(problem: PushProblem) -> str:
+    share = problem.share_with_answer()
+    advice = "the classes have the same mean, so no linear score separates them on average."
+    if share is not None:
+        advice = (
+            f"TauFPL(tau={min(1.0, float(f'{1.1 * share:.2g}')):g}) has an answer other than zero,"
+            " PNormPush and RankSVM have one too."
+        )
+    return (
+        "w = 0 is optimal for every C, because the mean of the positives lies in the convex hull of the"
+        f" negatives it has to beat; coef_ is the difference of the class means instead. What helps: {advice}"
+    )

@@ -1,0 +1,220 @@
+"""`PatMat` and `Grill`: the relatives of Accuracy at the Top with other thresholds."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.base import LinearRanker, RankingData
+from toprank.control import Callback, Outcome, Run, Seed, Status
+from toprank.convex.accuracy_at_top.pat_mat import PatMatProblem
+from toprank.convex.accuracy_at_top.quantile import local_minimum
+from toprank.convex.algebra.design import Design
+from toprank.convex.algebra.newton import minimise
+from toprank.losses.pat_mat import PatMatLoss
+from toprank.rankers.parts.items import dense_rows, gather, items_of_points, prices_of_labels
+from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
+
+__all__ = ["Grill", "PatMat"]
+
+Floats = NDArray[np.float64]
+SMOOTH = ("squared_hinge", "logistic")
+
+
+class _Weighted(LinearRanker):
+    """A linear ranker that takes sample weights."""
+
+    n_iter_: int
+
+    def fit(  # type: ignore[override]
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn to rank.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight two counts as two rows.
+        """
+        return self._fit_clean(X, y, sample_weight=sample_weight)
+
+
+def _weights(data: RankingData) -> Floats:
+    """The weight of each row; both classes must have some."""
+    weight = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
+    if not all(weight[data.y == label].sum() > 0 for label in (0, 1)):
+        raise ValueError(
+            "sample_weight leaves one class only; both classes need rows with a positive weight."
+        )
+    return weight
+
+
+def _check_share(tau: Any) -> None:
+    if not 0.0 < tau < 1.0:
+        raise ValueError(f"tau={tau} must be strictly between 0 and 1: it is the share of the top.")
+
+
+class PatMat(_Weighted):
+    """Lifts relevant items above a smooth stand-in for the top quantile of all scores: a convex problem.
+
+    Minimises ``1/2 |w|^2 + C mean_i loss(t - w.x_i)`` over the positives i, where t solves ``mean_j
+    loss(scale (w.x_j - t)) = tau`` over all rows j: Pat&Mat of Adam, Mácha, Šmídl and Pevný, "General
+    framework for binary classification on top samples"; over the negatives j only, Pat&Mat-NP. Unlike
+    `AccuracyAtTop` it has one optimum, found with a bound, at the price of a threshold above the true
+    quantile.
+
+    Parameters
+    ----------
+    tau : float, strictly between 0 and 1
+        Share of the list that is its top (of the negatives that may be in it, with `negatives_only`).
+    C : float
+        Weight of the loss.
+    loss : {"squared_hinge", "logistic"}
+    scale : float
+        How sharply items above the threshold are counted.
+    negatives_only : bool
+        Whether the threshold is that of the negatives.
+    tol : float
+        Relative gap between value and bound.
+    max_iter : int
+        Most Newton steps.
+    time_limit, pos_label, callback, verbose
+        As for every ranker.
+
+    Examples
+    --------
+    >>> ranker = PatMat(0.5, C=10.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> ranker.rank([[0.0], [1.0], [2.0], [3.0]]), ranker.outcome_.gap < 1e-5
+    (array([3, 2, 1, 0]), True)
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.05,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        scale: float = 1.0,
+        negatives_only: bool = False,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tau = tau
+        self.C = C
+        self.loss = loss
+        self.scale = scale
+        self.negatives_only = negatives_only
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        _check_share(self.tau)
+        check_choice("loss", self.loss, SMOOTH)
+        if not self.scale > 0:
+            raise ValueError(f"scale={self.scale} must be positive.")
+        loss = PatMatLoss(self.tau, self.loss, self.scale, self.negatives_only)
+        weight = _weights(data)
+        used = np.flatnonzero(weight > 0)
+        design = Design(data.X[used] if len(used) < len(weight) else data.X)
+        problem = PatMatProblem(design, data.y[used], weight[used], check_penalty_weight(self.C), loss)
+        start = np.zeros(data.X.shape[1])
+        found, outcome = minimise(problem, start, run, tol=self.tol, max_iter=int(self.max_iter))
+        self.coef_ = found.coef
+        self.n_iter_ = max(1, outcome.iterations)
+        return outcome
+
+
+class Grill(_Weighted):
+    """Relevant items above the top quantile of all scores, the others below, each class on average.
+
+    Minimises ``1/2 |w|^2 + C (mean_i (1 + q - w.x_i)_+ + mean_j (1 + w.x_j - q)_+)`` over positives i and
+    negatives j, q the true top tau-quantile of all scores: Grill, as in Adam, Mácha, Šmídl and Pevný,
+    "General framework for binary classification on top samples". It is problem (1) of `AccuracyAtTop` with
+    ``C / (n_+ n_-)`` for C, and is minimised like that by ``solver="local"``: from several starts, without a
+    bound.
+
+    Parameters
+    ----------
+    tau : float, strictly between 0 and 1
+    C : float
+        Weight of the losses.
+    n_starts : int
+        Descents from different directions.
+    tol : float
+        A descent ends when a round gains less than this, relative to the objective.
+    max_iter : int
+        Most rounds of a descent.
+    time_limit, random_state, pos_label, callback, verbose
+        As for every ranker.
+
+    Examples
+    --------
+    >>> ranker = Grill(0.5, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> ranker.rank([[0.0], [1.0], [2.0], [3.0]])
+    array([3, 2, 1, 0])
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.05,
+        C: float = 1.0,
+        *,
+        n_starts: int = 5,
+        tol: float = 1e-5,
+        max_iter: int = 100,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tau = tau
+        self.C = C
+        self.n_starts = n_starts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        _check_share(self.tau)
+        weight = _weights(data)
+        total = float(weight[data.y == 1].sum()) * float(weight[data.y == 0].sum())
+        C = check_penalty_weight(self.C) / total
+        prices = prices_of_labels(data.y, weight, tau=self.tau, C=C, weighting="pairs")
+        rows = dense_rows(data.X)
+        kept, prices = gather(rows, prices, by_row=False)
+        points = rows[kept] - rows[kept].mean(axis=0)
+        basis = None
+        if points.shape[1] > len(points):
+            left, size, basis = np.linalg.svd(points, full_matrices=False)
+            points = left * size
+        answer = local_minimum(
+            items_of_points(points, prices),
+            run,
+            n_starts=self.n_starts,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.coef_ = answer.coef if basis is None else answer.coef @ basis
+        self.n_iter_ = max(1, answer.rounds)
+        ended = Status.ITERATION_LIMIT if answer.cut_off else Status.FINISHED
+        return Outcome(
+            answer.value, status=run.stopped_by or ended, seconds=run.seconds, iterations=self.n_iter_
+        )

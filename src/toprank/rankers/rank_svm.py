@@ -1,0 +1,279 @@
+"""`RankSVM`: order as many pairs as possible, each with a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank.base import Matrix, RankingData
+from toprank.control import Callback, Outcome, Run, Seed
+from toprank.convex.algebra.design import Design
+from toprank.convex.algebra.kernel_map import KernelMap
+from toprank.convex.algebra.merge import merge_rows
+from toprank.convex.pairwise.gradient_projection import gradient_projection
+from toprank.convex.pairwise.rank_svm import PairLoss, rank_svm
+from toprank.convex.pairwise.sparse_penalty import lq_rank_svm, weighted_l1
+from toprank.losses.label_weights import swap_costs
+from toprank.losses.pairs import Pairs
+from toprank.rankers.parts.graded import GradedData, GradedRanker
+from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
+
+__all__ = ["RankSVM"]
+
+Floats = NDArray[np.float64]
+
+
+class RankSVM(GradedRanker):
+    """Puts positives above negatives, as many pairs as possible and each by a margin.
+
+    Minimises ``1/2 |w|^2 + C mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, i above j (Agarwal 2011,
+    Eq. (4.18); Joachims 2002), or the same with the hinge squared (Chapelle & Keerthi 2010), to a relative
+    duality gap of `tol`. The pairs are never listed: time grows like n log n, memory like n. Pairs are
+    positive and negative rows, or with ``levels="graded"`` all rows of different grades; with `qid` only
+    rows of the same query.
+
+    Parameters
+    ----------
+    C : float
+        How much the mean loss weighs against the penalty.
+    loss : {"hinge", "squared_hinge"}
+    penalty : {"l2", "l1", "lq"}
+        ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or
+        ``sum |w_k|^q``, for fewer still (Tian et al. 2011), which is not convex: a local minimum,
+        without a bound.
+    q : float
+        Between 0 and 1, for ``penalty="lq"``.
+    kernel : str, callable or None
+        None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
+    gamma, degree, coef0 : floats
+        Of the kernel, as in scikit-learn.
+    approximation : {None, "nystroem", "fourier"}
+        Stands in for an exact kernel when there are many rows.
+    n_components : int
+        Features of the approximation.
+    weighting : {"pairs", "queries", "top", "top@k"} or mapping
+        Whether every pair or every query counts the same; "top" weighs pairs of grades by what swapping
+        them costs in NDCG@10 (or @k), with every query counting the same (Cao et al. 2006); a mapping from
+        (upper label, lower label) gives those weights (with binary labels there is one kind of pair only).
+    levels : {"binary", "graded"}
+        Two labels, or any numbers: the higher, the nearer to the top.
+    solver : {"newton", "gradient_projection"}
+        The second is Agarwal's reference algorithm (her Figure 3), slow and for the plain hinge only.
+    step_size : float or None
+        eta_0 of the gradient projection; None for accelerated steps of a safe length.
+    tol : float
+        Relative gap between value and bound.
+    max_iter : int
+        Newton steps, or t_max of the gradient projection.
+    warm_start : bool
+        Whether to start from the last coefficients.
+    time_limit : float or None
+        Seconds; None for no limit.
+    random_state : int, Generator, RandomState or None
+        Which landmarks or frequencies an approximation draws.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    callback : callable or None
+        Called with a `Progress` now and then; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight of each feature (linear only).
+    dual_coef_ : ndarray of shape (n_samples,)
+        Weight of each training row in f(x) = sum_k beta_k K(x_k, x) (exact kernels only).
+    outcome_ : Outcome
+        Value, bound, gap, status and seconds.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
+    >>> ranker = RankSVM(C=10).fit(X, [0, 1, 0, 1])
+    >>> ranker.rank(X).tolist(), str(ranker.outcome_.status)
+    ([1, 3, 0, 2], 'optimal')
+    """
+
+    coef_: Floats
+    n_iter_: int
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        penalty: str = "l2",
+        q: float = 0.5,
+        kernel: str | Callable[..., Any] | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        approximation: str | None = None,
+        n_components: int = 500,
+        weighting: str | Mapping[tuple[Any, Any], float] = "pairs",
+        levels: str = "binary",
+        solver: str = "newton",
+        step_size: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.penalty = penalty
+        self.q = q
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approximation = approximation
+        self.n_components = n_components
+        self.weighting = weighting
+        self.levels = levels
+        self.solver = solver
+        self.step_size = step_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
+        """Learn to rank.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the square matrix of kernel values.
+        y : array-like of shape (n_samples,)
+            Two different labels, the larger for the items that belong at the top; with ``levels="graded"``
+            any numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            A pair weighs the product of its rows' weights.
+        qid : array-like of shape (n_samples,), optional
+            Query or group of each row, in any order; rows are only compared within their group.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        assert isinstance(data, GradedData)
+        self._check_parameters()
+        X: Any = data.X
+        if self.kernel is not None:
+            self._map = self.kernel_map()
+            X = self._map.fit(X)
+        problem = self._problem(X, data)
+        self._weights, outcome = self._solve(problem, run, self._last_weights(X.shape[1]))
+        if self.kernel is None:
+            self.coef_ = self._weights
+        else:
+            self._finished = self._map.finish(self._weights)
+        self.n_iter_ = max(1, outcome.iterations)
+        return outcome
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """Weight of each training row in f(x) = sum_k beta_k K(x_k, x) (exact kernels only)."""
+        if self.kernel is None or self.approximation is not None:
+            raise AttributeError("dual_coef_ exists for exact kernels only.")
+        return self._finished
+
+    def _scores(self, X: Matrix) -> Floats:
+        if self.kernel is None:
+            return np.asarray(X @ self.coef_, dtype=np.float64)
+        return self._map.scores(X, self._finished)
+
+    # -- parts of the fit ---------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_penalty_weight(self.C)
+        check_choice("loss", self.loss, ["hinge", "squared_hinge"])
+        check_choice("penalty", self.penalty, ["l2", "l1", "lq"])
+        check_choice("solver", self.solver, ["newton", "gradient_projection"])
+        if self.penalty == "lq" and not 0 < self.q < 1:
+            raise ValueError(f"q={self.q!r} must lie between 0 and 1; penalty='l1' is the case q = 1.")
+        if self.penalty != "l2" and self.kernel is not None:
+            raise ValueError(f"penalty={self.penalty!r} selects features; it has no meaning with a kernel.")
+        if self.solver != "newton" and (self.loss, self.penalty) != ("hinge", "l2"):
+            raise ValueError("solver='gradient_projection' is for loss='hinge' and penalty='l2'.")
+
+    def kernel_map(self) -> KernelMap:
+        """A new map to the features of this ranker's kernel."""
+        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return KernelMap(
+            self.kernel or "linear",
+            {} if callable(self.kernel) else parameters,
+            approximation=self.approximation,
+            n_components=self.n_components,
+            random_state=self.random_state,
+        )
+
+    def _problem(self, X: Any, data: GradedData) -> PairLoss:
+        """The rows that count, their pairs and the loss."""
+        X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        levels = np.unique(data.grade, return_inverse=True)[1].astype(np.int64)
+        stratum = levels if data.qid is None else levels + (levels.max() + 1) * data.qid
+        merged = merge_rows(X, stratum, data.sample_weight)
+        rows = merged.rows
+        qid = None if data.qid is None else data.qid[rows]
+        pairs = Pairs.from_labels(
+            data.grade[rows], qid=qid, sample_weight=merged.weight, weighting=self._weighting(data)
+        )
+        return PairLoss(Design(X[rows], qid), pairs, float(self.C), self.loss)
+
+    def _weighting(self, data: GradedData) -> str | Mapping[tuple[Any, Any], float]:
+        if isinstance(self.weighting, Mapping):
+            return {(self._grade_of(a), self._grade_of(b)): w for (a, b), w in self.weighting.items()}
+        name, _, cut = str(self.weighting).partition("@")
+        if name == "top" and (cut == "" or (cut.isdigit() and int(cut) > 0)):
+            return swap_costs(data.grade, data.qid, top=int(cut or 10))
+        check_choice("weighting", self.weighting, ["pairs", "queries", "top", "top@k"])
+        return self.weighting
+
+    def _grade_of(self, label: Any) -> Any:
+        """The number that stands for a label in the training data."""
+        if self.levels == "graded":
+            return label
+        return {value: float(number) for number, value in enumerate(self.classes_.tolist())}.get(label, label)
+
+    def _last_weights(self, n_features: int) -> Floats | None:
+        last: Floats | None = getattr(self, "_weights", None)
+        return last if self.warm_start and last is not None and len(last) == n_features else None
+
+    def _solve(self, problem: PairLoss, run: Run, start: Floats | None) -> tuple[Floats, Outcome]:
+        limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
+        if self.solver == "gradient_projection":
+            return gradient_projection(problem, run, step=self.step_size, **limits)
+        if self.penalty == "l1":
+            return weighted_l1(problem, np.ones(problem.design.n_features), run, start=start, **limits)
+        if self.penalty == "lq":
+            return lq_rank_svm(problem, self.q, run, start=start, **limits)
+        return rank_svm(problem, run, start=start, **limits)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

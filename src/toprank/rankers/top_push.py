@@ -1,0 +1,220 @@
+"""`TopPush` and its family: positives above the highest negatives, by a smooth or a plain margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toprank.control import Callback, Seed
+from toprank.losses.top_push import SURROGATES, Highest, MeanOfHighest, QuantileMean
+from toprank.rankers.parts.parameters import check_choice
+from toprank.rankers.parts.top_push import PushRanker
+
+__all__ = ["TauFPL", "TopPush", "TopPushK"]
+
+
+class _WithLoss(PushRanker):
+    """A `PushRanker` whose surrogate is its parameter `loss`."""
+
+    loss: str
+
+    def _loss(self) -> str:
+        return self.loss
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("loss", self.loss, list(SURROGATES))
+        self._rule()
+
+
+class TopPush(_WithLoss):
+    """Puts positives above the highest negative.
+
+    Minimises ``1/2 |w|^2 + C mean_i loss(max_j f(x_j) - f(x_i))``, positives i and negatives j (Li, Jin and
+    Zhou 2014), to a relative duality gap of `tol`. Time and memory grow linearly with the rows. With the
+    hinge it is `InfinitePush`.
+
+    Parameters
+    ----------
+    C : float
+        How much the mean loss weighs against the penalty.
+    loss : {"squared_hinge", "logistic", "hinge"}
+        (1 + z)_+^2, log(1 + e^z) or (1 + z)_+ at z = threshold - score.
+    tol : float
+        Relative gap between value and bound.
+    max_iter : int
+        Most rounds of column generation.
+    warm_start : bool
+        Whether to start from the last coefficients.
+    time_limit : float or None
+        Seconds; None for no limit.
+    random_state : int, Generator, RandomState or None
+        Sketches of the curvature with very many features.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    callback : callable or None
+        Called with a `Progress` now and then; returning False stops the fit.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weight of each feature; when `zero_is_optimal_`, the difference of the class means.
+    zero_is_optimal_ : bool
+        Whether w = 0 minimises the objective (`outcome_.notes` says why and what helps).
+    outcome_ : Outcome
+        Value, bound, gap, status and seconds.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
+    >>> ranker = TopPush(C=10).fit(X, [0, 1, 0, 1])
+    >>> sorted(ranker.first(X, 2).tolist()), str(ranker.outcome_.status)
+    ([1, 3], 'optimal')
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _rule(self) -> Highest:
+        return Highest()
+
+
+class TopPushK(_WithLoss):
+    """Puts positives above the mean of the k highest negatives: one odd negative does not decide.
+
+    Minimises ``1/2 |w|^2 + C mean_i loss(t - f(x_i))``, t the mean of the k highest scores of negatives;
+    k = 1 is `TopPush`.
+
+    Parameters
+    ----------
+    k : int
+        How many negatives make the threshold.
+    C : float
+        How much the mean loss weighs against the penalty.
+    loss : {"squared_hinge", "logistic", "hinge"}
+    tol, max_iter, warm_start, time_limit, random_state, pos_label, callback, verbose
+        As in `TopPush`.
+
+    Attributes
+    ----------
+    coef_, zero_is_optimal_, outcome_
+        As in `TopPush`.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
+    >>> sorted(TopPushK(k=2).fit(X, [0, 1, 0, 1]).first(X, 2).tolist())
+    [1, 3]
+    """
+
+    def __init__(
+        self,
+        k: int = 10,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _rule(self) -> MeanOfHighest:
+        return MeanOfHighest(self.k)
+
+
+class TauFPL(_WithLoss):
+    """Puts positives above the mean of the highest share tau of the negatives: few false alarms are allowed.
+
+    Minimises ``1/2 |w|^2 + C mean_i loss(t - f(x_i))``, t the mean of the highest tau n scores of the n
+    negatives (tau-FPL; Zhang, Li, Li and others 2018).
+
+    Parameters
+    ----------
+    tau : float
+        Share of the negatives, above 0 and at most 1.
+    C : float
+        How much the mean loss weighs against the penalty.
+    loss : {"squared_hinge", "logistic", "hinge"}
+    tol, max_iter, warm_start, time_limit, random_state, pos_label, callback, verbose
+        As in `TopPush`.
+
+    Attributes
+    ----------
+    coef_, zero_is_optimal_, outcome_
+        As in `TopPush`.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
+    >>> sorted(TauFPL(tau=0.5).fit(X, [0, 1, 0, 1]).first(X, 2).tolist())
+    [1, 3]
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.05,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tau = tau
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def _rule(self) -> QuantileMean:
+        return QuantileMean(self.tau)

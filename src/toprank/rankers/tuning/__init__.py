@@ -1,0 +1,1 @@
+"""Choosing a ranker's parameters by cross-validation."""

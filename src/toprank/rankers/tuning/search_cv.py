@@ -1,0 +1,241 @@
+"""Rankers that choose C by cross-validation on any rank statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import has_fit_parameter
+
+from toprank import statistics
+from toprank.base import Matrix, RankingData, clone_for_codes
+from toprank.control import Callback, Outcome, Progress, Run, Seed
+from toprank.rankers.parts.graded import GradedData, GradedRanker
+from toprank.rankers.parts.parameters import check_penalty_weight
+from toprank.rankers.rank_svm import RankSVM
+from toprank.rankers.tuning.folds import can_be_ranked, ranking_folds
+from toprank.rankers.tuning.path import inner_fit
+from toprank.statistics import RankStatistic
+
+__all__ = ["RankerCV"]
+
+Floats = NDArray[np.float64]
+DEFAULT_CS = tuple(10.0**power for power in range(-3, 4))
+
+
+class RankerCV(GradedRanker):
+    """Chooses C for any ranker that has one, by a rank statistic on held-out rows, and refits on all rows.
+
+    Folds are stratified by label; with `qid` whole queries are held out, each fold getting its share of those
+    that can be ranked, and there are fewer folds where these do not suffice. Within a fold the fits go from
+    small to large C, each starting from the last one's coefficients. Among equally good C the smallest
+    wins.
+
+    Parameters
+    ----------
+    ranker : ranker
+        With a parameter `C`; a copy is fitted.
+    Cs : array-like
+        The values to try.
+    statistic : str, RankStatistic or None
+        What to judge by: "auc", "ndcg@10", "average_precision", ...; None is the AUC, or with graded labels
+        the concordance index.
+    cv : int or splitter
+        Number of folds, or anything scikit-learn takes for cross-validation.
+    time_limit : float or None
+        Seconds for all fits together; None for no limit.
+    random_state : int, Generator, RandomState or None
+        How rows are dealt to folds; also seeds a ranker that has no seed of its own.
+    pos_label : label or None
+        The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    callback : callable or None
+        Called with a `Progress` now and then (the value is the best mean statistic so far); returning False
+        stops.
+    verbose : int
+        Whether to print progress.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen value.
+    Cs_ : ndarray
+        The values tried, rising.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        The statistic on each fold.
+    ranker_ : ranker
+        The copy fitted on all rows with `C_`.
+    outcome_ : Outcome
+        Of the last fit.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0], [1.0, 0.0], [0.0, 2.0]]
+    >>> search = RankerCV(RankSVM(), Cs=[0.1, 10.0], cv=3, random_state=0).fit(X, [0, 1, 0, 1, 0, 1])
+    >>> search.C_
+    0.1
+    """
+
+    C_: float
+    Cs_: Floats
+    scores_: Floats
+    ranker_: Any
+    n_iter_: int
+
+    def __init__(
+        self,
+        ranker: Any = None,
+        Cs: ArrayLike = DEFAULT_CS,
+        *,
+        statistic: str | RankStatistic | None = None,
+        cv: Any = 5,
+        time_limit: float | None = None,
+        random_state: Seed = None,
+        pos_label: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.ranker = ranker
+        self.Cs = Cs
+        self.statistic = statistic
+        self.cv = cv
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+        """Choose C and fit on all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            As the ranker wants it.
+        qid : array-like of shape (n_samples,), optional
+            Query or group of each row, in any order; whole queries are held out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_clean(X, y, qid=qid)
+
+    # -- what a named subclass changes --------------------------------------------------------
+
+    def _prototype(self) -> Any:
+        """The ranker to copy, without its C."""
+        return RankSVM() if self.ranker is None else self.ranker
+
+    def _graded(self) -> bool:
+        return getattr(self._prototype(), "levels", "binary") == "graded"
+
+    # -- the search ---------------------------------------------------------------------------
+
+    def _fit(self, data: RankingData, run: Run) -> Outcome:
+        assert isinstance(data, GradedData)
+        self.Cs_ = np.array([check_penalty_weight(float(C)) for C in np.sort(np.ravel(self.Cs))])
+        if len(self.Cs_) == 0:
+            raise ValueError("Cs is empty; give at least one value of C to try.")
+        if data.qid is not None and not has_fit_parameter(self._prototype(), "qid"):
+            name = type(self._prototype()).__name__
+            raise ValueError(f"qid: {name} learns from one list and takes no queries; fit without qid.")
+        self.scores_ = self._search(data, run)
+        self.C_ = float(self.Cs_[int(np.argmax(_column_means(self.scores_)))])
+        self.ranker_ = self._copy(run).set_params(C=self.C_)
+        inner_fit(self.ranker_, data.X, data.grade, data.qid, run, fits_left=1)
+        self.n_iter_ = 1
+        outcome: Outcome = self.ranker_.outcome_
+        return replace(outcome, status=run.stopped_by or outcome.status, seconds=run.seconds)
+
+    def _copy(self, run: Run) -> Any:
+        """A fresh ranker, seeded where it has no seed of its own and this one has."""
+        ranker = clone_for_codes(self._prototype())
+        if self.random_state is not None and ranker.get_params().get("random_state", 0) is None:
+            ranker.set_params(random_state=int(run.rng.integers(2**31)))
+        return ranker
+
+    def _search(self, data: GradedData, run: Run) -> Floats:
+        judge = self._judge()
+        folds = list(self._folds(data, run))
+        scores = np.full((len(folds), len(self.Cs_)), np.nan)
+        for number, (train, test) in enumerate(folds):
+            self._check_fold(data, train, test, number)
+            ranker = self._copy(run)
+            if "warm_start" in ranker.get_params():
+                ranker.set_params(warm_start=True)
+            for place, C in enumerate(self.Cs_):
+                if run.should_stop():
+                    return scores
+                left = (len(folds) - number) * len(self.Cs_) - place + 1
+                ranker.set_params(C=C)
+                learned = self._rows(data.X, train, train)
+                inner_fit(ranker, learned, data.grade[train], _part(data.qid, train), run, fits_left=left)
+                held_out = ranker.decision_function(self._rows(data.X, test, train))
+                scores[number, place] = judge(data.grade[test], held_out, _part(data.qid, test))
+            run.report(Progress(float(_column_means(scores).max()), iterations=number + 1))
+        return scores
+
+    def _rows(self, X: Any, rows: Any, known: Any) -> Any:
+        """Some rows; of a precomputed kernel, their values with the rows learned from."""
+        return X[rows][:, known] if self.__sklearn_tags__().input_tags.pairwise else X[rows]
+
+    def _judge(self) -> Any:
+        chosen = self.statistic or ("c_index" if self._graded() else "auc")
+        statistic = statistics.get(chosen) if isinstance(chosen, str) else chosen
+        sign = 1.0 if statistic.greater_is_better else -1.0
+        return lambda y, scores, qid: sign * float(statistic(y, scores, qid=qid))
+
+    def _folds(self, data: GradedData, run: Run) -> Iterable[tuple[Any, Any]]:
+        if isinstance(self.cv, Integral):
+            return ranking_folds(data.grade, data.qid, int(self.cv), run.rng)
+        return check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, data.qid)
+
+    def _check_fold(self, data: GradedData, train: Any, test: Any, number: int) -> None:
+        """Refuse a fold of the user's splitter that nothing can be learned from or judged by."""
+        for rows, purpose in ((train, "learn from"), (test, "judge by")):
+            if not can_be_ranked(data.grade[rows], _part(data.qid, rows)):
+                what = (
+                    "two different labels" if data.qid is None else "a query (qid) with two different labels"
+                )
+                raise ValueError(
+                    f"cv={self.cv!r}: fold {number} lacks {what} to {purpose}; a number of folds sees to it."
+                )
+
+    def _scores(self, X: Matrix) -> Floats:
+        return np.asarray(self.ranker_.decision_function(X), dtype=np.float64)
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
+    ) -> float:
+        """The statistic C was chosen by; negative where smaller is better."""
+        chosen = self.statistic or ("c_index" if self._graded() else "auc")
+        statistic = statistics.get(chosen) if isinstance(chosen, str) else chosen
+        labels = np.asarray(y) if self._graded() else np.asarray(y) == self.classes_[1]
+        value = statistic(labels, self.decision_function(X), sample_weight=sample_weight, qid=qid)
+        return float(value if statistic.greater_is_better else -value)
+
+    def _reached(self) -> tuple[float, float] | None:
+        reached: tuple[float, float] | None = self.ranker_._reached()
+        return reached
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = getattr(self._prototype(), "kernel", None) == "precomputed"
+        return tags
+
+
+def _column_means(scores: Floats) -> Floats:
+    """Mean of each column over the folds done so far; minus infinity where none was."""
+    done = ~np.isnan(scores)
+    sums = np.where(done, scores, 0.0).sum(axis=0)
+    return np.divide(sums, done.sum(axis=0), out=np.full(len(sums), -np.inf), where=done.any(axis=0))
+
+
+def _part(by_row: Any, rows: Any) -> Any:
+    return None if by_row is None else by_row[rows]

@@ -1,0 +1,197 @@
+"""Exact dependence against rational arithmetic: what is claimed is so, and what is plain is found."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from toprank.exact.arithmetic._dependence_kernels import dependent
+from toprank.exact.arithmetic.dependence import ledger
+
+
+def null_vectors(rows):
+    """A basis of the left null space of rows of fractions, by elimination."""
+    count, d = len(rows), len(rows[0])
+    table = [[*row, *(Fraction(int(i == j)) for j in range(count))] for i, row in enumerate(rows)]
+    done = 0
+    for column in range(d):
+        pivot = next((i for i in range(done, count) if table[i][column] != 0), None)
+        if pivot is None:
+            continue
+        table[done], table[pivot] = table[pivot], table[done]
+        for i in range(done + 1, count):
+            factor = table[i][column] / table[done][column]
+            table[i] = [a - factor * b for a, b in zip(table[i], table[done], strict=True)]
+        done += 1
+    return [row[d:] for row in table[done:]]
+
+
+def exact_difference(above, below):
+    return [Fraction(a) - Fraction(b) for a, b in zip(above.tolist(), below.tolist(), strict=True)]
+
+
+def is_positive_circuit(features, upper, lower, signs):
+    """Whether exactly one combination of the differences vanishes, and it has one sign throughout."""
+    differences = [exact_difference(features[i], features[k]) for i, k in zip(upper, lower, strict=True)]
+    rows = [[int(sign) * v for v in row] for sign, row in zip(signs, differences, strict=True)]
+    null = null_vectors(rows)
+    return len(null) == 1 and (all(t > 0 for t in null[0]) or all(t < 0 for t in null[0]))
+
+
+def claims(features, upper, lower, signs, turn=None):
+    """What the kernel says of all pairs together, with rows turned into other coordinates if asked."""
+    rows = features[upper] - features[lower]
+    off = [
+        max(
+            (abs(Fraction(v) - e) for v, e in zip(row.tolist(), exact_difference(a, b), strict=True)),
+            default=0,
+        )
+        for row, a, b in zip(rows, features[upper], features[lower], strict=True)
+    ]
+    errors = np.array([float(v) for v in off]) * (1 + 2.0**-50)
+    if turn is not None:
+        errors = 2.0**-48 * (np.abs(rows) @ np.abs(turn)).max(axis=1)
+        rows = rows @ turn
+    count = len(upper)
+    book = ledger(features, upper, lower)
+    return dependent(rows, errors, book, np.arange(count), np.asarray(signs, dtype=float), count)
+
+
+def random_circuit(rng, d, count, bits):
+    """Items whose differences to the last one cancel with positive weights, and that last one, the origin."""
+    small = rng.integers(-(2**bits), 2**bits, size=(count, d))
+    weights = rng.integers(1, 9, size=count)
+    if count <= d:  # count - 1 independent rows and one that depends on them
+        small[-1] = -(weights[:-1] @ small[:-1])
+    return np.vstack((small, np.zeros(d))).astype(float)
+
+
+@pytest.mark.parametrize("kind", ["whole", "small whole", "floats", "one bit off", "scales", "far away"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_claims_are_true_and_plain_cases_are_found(kind, turned):
+    rng = np.random.default_rng([3, len(kind), turned])
+    right = missed = found = 0
+    for _ in range(250):
+        d = int(rng.integers(1, 7))
+        count = int(rng.integers(2, d + 2))
+        features = random_circuit(rng, d, count, 2 if kind == "small whole" else 20)
+        if kind == "floats":
+            features[:-1] = rng.normal(size=(count, d))
+        if kind == "one bit off":
+            i, j = rng.integers(count), rng.integers(d)
+            features[i, j] = np.nextafter(features[i, j], np.inf)
+        if kind == "scales":
+            features *= np.exp2(rng.integers(-40, 41, size=d))
+        if kind == "far away":
+            features += rng.integers(-(2**40), 2**40, size=d)
+        upper, lower = np.arange(count), np.full(count, count)
+        signs = rng.choice([-1.0, 1.0], size=count) if rng.random() < 0.3 else np.ones(count)
+        turn = rng.normal(size=(d, d)) if turned else None
+        truth = is_positive_circuit(features, upper, lower, signs)
+        claim = claims(features, upper, lower, signs, turn)
+        assert not claim or truth, (kind, features.tolist(), signs)
+        right += truth
+        found += claim
+        missed += truth and not claim
+    assert kind == "one bit off" or right > 20
+    # Error bounds are by the largest entries: columns that differ by 2**80 cost some, turned all of them.
+    if not (turned and kind == "scales"):
+        assert missed <= (0.15 if kind == "scales" else 0.03) * right, (right, found, missed)
+
+
+def test_circuits_of_more_pairs_than_dimensions_need_no_primes():
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(300):
+        d = int(rng.integers(2, 9))
+        features = np.vstack((rng.normal(size=(d + 1, d)), np.zeros(d)))
+        weights = rng.random(d + 1) + 0.1
+        features[d] = -(weights[:-1] @ features[:d])  # floats: nearly, and with d + 1 rows that is enough
+        upper, lower = np.arange(d + 1), np.full(d + 1, d + 1)
+        assert claims(features, upper, lower, np.ones(d + 1)) <= is_positive_circuit(
+            features, upper, lower, np.ones(d + 1)
+        )
+        found += claims(features, upper, lower, np.ones(d + 1))
+    assert found > 290
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 12])
+def test_antiparallel_pairs(d):
+    rng = np.random.default_rng(d)
+    row = rng.integers(1, 2**30, size=d).astype(float)
+    features = np.array([np.zeros(d), 3 * row, -7 * row, 5 * row])
+    assert claims(features, [1, 2], [0, 0], [1.0, 1.0])
+    assert claims(features, [1, 3], [0, 0], [1.0, -1.0])
+    assert not claims(features, [1, 3], [0, 0], [1.0, 1.0])
+    for j in range(1, d):  # one unit in the last place of one entry
+        other = features.copy()
+        other[2, j] = np.nextafter(other[2, j], 0.0)
+        assert not claims(other, [1, 2], [0, 0], [1.0, 1.0])
+
+
+def test_differences_that_floats_cannot_hold():
+    """1e17 + 1 - 3 rounds: the rows look antiparallel in floats, the features say otherwise."""
+    features = np.array([[1e17, 1e17], [3.0, 1.0], [-1e17, -1e17], [-3.0, -1.0], [-3.0, -3.0]])
+    assert claims(features, [0, 2], [1, 3], [1.0, 1.0])
+    assert not claims(features, [0, 2], [1, 4], [1.0, 1.0])
+
+
+def test_hidden_dependence_modulo_a_prime_is_not_believed():
+    """A minor that is a multiple of the first prime, but not zero."""
+    prime = float(ledger(np.eye(2), [0], [1])[6][0])
+    features = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, prime]])
+    # An error bound that allows anything: only the primes can tell.
+    book = ledger(features, [1, 2], [0, 0])
+    rows = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    assert book[6].size > 1
+    assert not dependent(rows, np.array([0.0, 1e-3]), book, np.array([0, 1]), np.ones(2), 2)
+    # With that prime alone it would be believed.
+    one = (*book[:4], np.zeros(2), *book[5:])
+    assert dependent(rows, np.array([0.0, 1e-3]), one, np.array([0, 1]), np.ones(2), 2)
+
+
+def test_sets_that_are_not_circuits_are_not_claimed():
+    features = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    assert not claims(features, [1, 2, 3], [0, 0, 0], np.ones(3))
+    assert not claims(features, [1, 2, 3, 1], [0, 0, 0, 2], np.ones(4))
+    assert claims(features, [0], [0], [1.0])  # an item above itself: no direction does that
+    assert not claims(features, [1], [0], [1.0])
+
+
+def test_minors_of_all_sizes_are_bounded():
+    """Hadamard's bounds in the ledger hold for the exact minors."""
+    rng = np.random.default_rng(8)
+    for _ in range(50):
+        d = int(rng.integers(1, 5))
+        features = np.ldexp(
+            rng.integers(-99, 99, size=(d + 1, d)).astype(float), rng.integers(-30, 30, size=d)
+        )
+        upper, lower = np.arange(d), np.full(d, d)
+        _, _, _, _, bits, minor_bits, _, _ = ledger(features, upper, lower)
+        exact = [[Fraction(v) for v in row] for row in features.tolist()]
+        rows = [exact_difference(features[i], features[d]) for i in range(d)]
+        base = [min((_lowest(row[j]) for row in exact if row[j]), default=0) for j in range(d)]
+        whole = [[int(v / Fraction(2) ** base[j]) for j, v in enumerate(row)] for row in rows]
+        minor = abs(_determinant([[Fraction(v) for v in row] for row in whole]))
+        assert minor <= 2 ** Fraction(float(minor_bits[d])).__ceil__()
+        common = sum(min((_twos(v) for v in row if v), default=0) for row in whole)
+        if all(any(row) for row in whole):
+            assert float(minor) / 2.0**common <= 2.0 ** float(bits.sum())
+
+
+def _lowest(value):
+    """Exponent of the lowest bit of a fraction of a power of two."""
+    return _twos(value.numerator) - _twos(value.denominator)
+
+
+def _twos(value):
+    return (value & -value).bit_length() - 1
+
+
+def _determinant(rows):
+    if not rows:
+        return Fraction(1)
+    return sum(
+        (-1) ** j * rows[0][j] * _determinant([row[:j] + row[j + 1 :] for row in rows[1:]])
+        for j in range(len(rows))
+    )

@@ -1,0 +1,205 @@
+"""Two methods in turns: the lower bound, the first proof, and each its share of the time."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import exact_oracles as oracles
+from toprank.control import Run
+from toprank.exact import RankingProblem
+from toprank.exact.search.driver import search
+from toprank.exact.search.methods import choose, companion
+from toprank.exact.search.tandem import Tandem
+from toprank.exact.verification import verify
+
+
+class Fake:
+    """A method whose bound falls by a step a call, on a clock of its own."""
+
+    def __init__(self, name, bounds, unresolved=-math.inf):
+        self.name, self.bounds, self.end = name, list(bounds), unresolved
+        self.bound, self.candidates, self.nodes = math.inf, [], 0
+        self.log = {name.encode(): b""}
+        self.targets, self.should_stop = [], lambda: False
+
+    def advance(self, max_seconds, target):
+        Fake.clock += max_seconds
+        self.nodes += 1
+        self.targets.append(target)
+        self.bound = self.bounds.pop(0)
+        self.candidates.append(np.full(1, self.bound))
+
+    @property
+    def done(self):
+        return not self.bounds
+
+    @property
+    def unresolved(self):
+        return self.end if self.done else -math.inf
+
+    def checkpoint(self):
+        return {"of": self.name}
+
+
+@pytest.fixture(autouse=True)
+def own_clock(monkeypatch, request):
+    if "fake" in request.node.name:
+        Fake.clock = 0.0
+        monkeypatch.setattr(
+            "toprank.exact.search.tandem.time", SimpleNamespace(perf_counter=lambda: Fake.clock)
+        )
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_fake_methods_share_the_time_and_the_lower_bound_counts(lower):
+    first, second = (
+        Fake("sweep", np.linspace(9, 8, 900)),
+        Fake("cells", np.linspace(6 if lower else 9.5, 5 if lower else 9, 900)),
+    )
+    made = []
+    tandem = Tandem(first, lambda target: made.append(target) or second)
+    bounds = []
+    while Fake.clock < 50:
+        tandem.advance(0.1, 3.0 + Fake.clock)
+        bounds.append(tandem.bound)
+        assert tandem.bound <= min(first.bound, second.bound)
+        if Fake.clock < 9.9:
+            assert not made
+    assert made == [second.targets[0]]
+    assert second.nodes / (tandem.nodes - 100) == pytest.approx(0.5, abs=0.02)
+    assert bounds == sorted(bounds, reverse=True)
+    leader = second if lower else first
+    assert (tandem.name, tandem.checkpoint(), tandem.log) == (leader.name, {"of": leader.name}, leader.log)
+    assert len(tandem.candidates) == tandem.nodes
+    assert not tandem.done
+
+
+def test_fake_methods_the_first_that_is_through_ends_it():
+    first, second = Fake("sweep", np.linspace(9, 8, 400)), Fake("cells", [9.0, 8.5])
+    tandem = Tandem(first, lambda target: second)
+    while not tandem.done:
+        tandem.advance(0.1, 0.0)
+    assert tandem.name == "cells"
+    assert tandem.unresolved == -math.inf
+    assert Fake.clock < 12
+
+
+@pytest.mark.parametrize("rescued", [True, False])
+def test_fake_methods_what_rounding_leaves_open_is_left_to_the_other(rescued):
+    first = Fake("sweep", [9.0], unresolved=9.0)
+    second = Fake("cells", [9.5, 8.0], unresolved=-math.inf if rescued else 8.0)
+    tandem = Tandem(first, lambda target: second)
+    while not tandem.done:
+        tandem.advance(0.1, 0.0)
+    assert Fake.clock == pytest.approx(0.3)
+    assert tandem.name == "cells"
+    assert tandem.unresolved == (-math.inf if rescued else 8.0)
+
+
+# -- in the driver ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_turns(monkeypatch):
+    """Both methods on every problem, in short turns from the first moment."""
+    monkeypatch.setattr("toprank.exact.search.methods.HARD_FROM", 1)
+    monkeypatch.setattr("toprank.exact.search.methods.HARD_PAIRS", (1, 10**6))
+    monkeypatch.setattr("toprank.exact.search.tandem.HEAD_START", 0.0)
+    monkeypatch.setattr("toprank.exact.search.driver.CHUNK_SECONDS", 1e-3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_enumeration_and_the_proof_is_replayed(in_turns, seed):
+    rng = np.random.default_rng(seed)
+    n, d = 10, 2 + seed % 3
+    X = rng.integers(-2, 3, (n, d)).astype(float) if seed % 2 else rng.normal(size=(n, d))
+    y = rng.permutation(np.arange(n) < 4).astype(int)
+    problem = RankingProblem.from_labels(X, y, ["dcg", "auc", "mrr"][seed % 3])
+    differences, positive, negative = oracles.class_pairs(X / problem.scales, y)
+    best = oracles.best_value(
+        differences,
+        problem.margin,
+        lambda won: oracles.order_value(won, positive, negative, problem.weights.tolist()),
+        0.0,
+    )
+    with Run(rng=0) as run:
+        found = search(problem, run, keep_proof=True)
+    assert found.proved
+    assert found.value == pytest.approx(best, rel=1e-12)
+    assert verify(problem, found, seconds=0).passed
+
+
+def coarse_problem():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 5)).round(1)
+    return RankingProblem.from_labels(X, rng.random(60) < 0.4, "dcg")
+
+
+def test_both_work_and_agree_with_each_alone(in_turns, monkeypatch):
+    problem = coarse_problem()
+    turns = []
+    advance = Tandem.advance
+
+    def watched(self, *args):
+        advance(self, *args)
+        turns.append([method.nodes for method in self._methods])
+
+    monkeypatch.setattr(Tandem, "advance", watched)
+    values = {}
+    for method in ("auto", "sweep", "cells"):
+        with Run(rng=0) as run:
+            found = search(problem, run, method=method, n_jobs=2)
+        assert found.proved
+        values[method] = found.value
+    assert len(turns[-1]) == 2
+    assert min(turns[-1]) > 0
+    assert values["auto"] == values["sweep"] == values["cells"]
+
+
+def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
+    problem = coarse_problem()
+    with Run(rng=0) as run:
+        whole = search(problem, run)
+    file, bounds = tmp_path / "state.npz", []
+    for rounds in range(500):
+        calls = itertools.count()
+        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 20, interval=0.0) as run:
+            part = search(problem, run, checkpoint=file)
+        bounds.append(part.bound)
+        if part.proved:
+            break
+    assert rounds > 0
+    assert part.proved
+    assert part.value == pytest.approx(whole.value, rel=1e-12)
+    assert bounds == sorted(bounds, reverse=True)
+
+
+def test_only_hard_problems_have_a_companion():
+    rng = np.random.default_rng(0)
+
+    def methods(n, d, positives, *, coarse=False):
+        X = rng.normal(size=(n, d))
+        X = np.sign(X) if coarse else X
+        arrays = RankingProblem.from_labels(X, np.arange(n) < positives).arrays()
+        return choose("auto", arrays), companion("auto", arrays)
+
+    assert methods(50, 8, 20) == ("sweep", None)
+    assert methods(250, 6, 100) == ("sweep", None)
+    assert methods(250, 12, 100) == ("cells", None)
+    assert methods(100, 7, 50) == ("sweep", "cells")
+    assert methods(100, 8, 50) == ("cells", "sweep")
+    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("sweep", "cells")
+    assert methods(100, 7, 50, coarse=True) == ("cells", "sweep")
+
+
+def test_mostly_zeros_go_to_the_cells():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(40, 3)), np.arange(40) % 2
+    zeros = np.where(X < 0.6, 0.0, X)
+    names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (X, zeros, zeros[:, :2])]
+    assert names == ["sweep", "cells", "sweep"]
+    with Run(rng=0) as run:
+        assert search(RankingProblem.from_labels(zeros, y), run).proved
