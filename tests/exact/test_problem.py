@@ -172,9 +172,11 @@ def test_weighted_pairs_equal_fractions(case):
         return
     worth = 1.0 + np.arange(len(pairs)) / 8
     problem = RankingProblem.from_preferences(X, pairs, worth)
-    rows = [[Fraction(v) for v in row] for row in X / problem.scales]
+    scales = [Fraction(scale) for scale in problem.scales]  # products of floats may underflow to zero
+    rows = [[Fraction(v) / scale for v, scale in zip(row, scales, strict=True)] for row in X]
     differences = [[a - b for a, b in zip(rows[i], rows[k], strict=True)] for i, k in pairs]
-    won = oracles.exact_won(differences, (coef * problem.scales).tolist(), problem.margin)
+    scaled = [Fraction(w) * scale for w, scale in zip(coef, scales, strict=True)]
+    won = oracles.exact_won(differences, scaled, problem.margin)
     assert problem.evaluate(coef) == oracles.pair_value(won, worth) == float(problem.evaluate_exact(coef))
 
 
