@@ -218,9 +218,10 @@ def cells(rows):
         seen.add(_primitive(ray))
         leads = [sum(a * b for a, b in zip(row, ray, strict=True)) for row in rows]
         tied = [p for p, lead in enumerate(leads) if lead == 0]
+        nearby = cells([rows[p] for p in tied]) if any(any(rows[p]) for p in tied) else [()]
         for sign in (1, -1):
             side = [sign * lead > 0 for lead in leads]
-            for near in cells([rows[p] for p in tied]) if any(any(rows[p]) for p in tied) else [()]:
+            for near in nearby:
                 pattern = list(side)
                 for p, won in zip(tied, near, strict=False):
                     pattern[p] = won
@@ -254,14 +255,17 @@ def _determinant(rows):
 
 def _independent_columns(rows):
     """Columns that are not combinations of those before them."""
-    columns = [list(map(Fraction, column)) for column in zip(*rows, strict=True)]
+    if len(rows[0]) == 1 and any(row[0] for row in rows):
+        return rows
     kept, reduced = [], []
-    for j, column in enumerate(columns):
+    for j, column in enumerate(zip(*rows, strict=True)):
         rest = list(column)
         for pivot, other in reduced:
             if rest[pivot]:
-                factor = rest[pivot] / other[pivot]
-                rest = [a - factor * b for a, b in zip(rest, other, strict=True)]
+                mine, its = rest[pivot], other[pivot]
+                rest = [its * a - mine * b for a, b in zip(rest, other, strict=True)]
+                shared = math.gcd(*rest) or 1
+                rest = [a // shared for a in rest]
         place = next((i for i, v in enumerate(rest) if v), None)
         if place is not None:
             kept.append(j)
