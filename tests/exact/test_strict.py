@@ -1,6 +1,7 @@
 """Without a margin: no claim is wrong, whatever the numbers; against rational enumeration of all cells."""
 
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run
+from toprank.datasets import load
 from toprank.exact import RankingProblem, verify
 from toprank.exact.arithmetic.whole import free_margin, independent_columns, is_regular
 from toprank.exact.boxes.replay import replay
@@ -190,3 +192,29 @@ def test_a_search_that_settled_for_a_margin_is_taken_up_again(tmp_path):
         found = search(problem, run, method="sweep", checkpoint=path)
     assert found.proved
     assert not path.exists()
+
+
+@pytest.mark.slow  # reads half a million rows
+@pytest.mark.skipif("TOPRANK_DATA" not in os.environ, reason="needs the data sets of TOPRANK_DATA")
+def test_one_huge_transfer_hides_no_other():
+    """One connection of kddcup99 sent 693 million bytes, most of them a few hundred."""
+    data = load("kddcup99_10pct")
+    bytes_sent = np.asarray(data.X)[:, data.feature_names.index("src_bytes")]
+    rng = np.random.default_rng(0)
+    wanted = np.concatenate(
+        (rng.choice(len(data.y), 400), rng.choice(np.flatnonzero(data.y), 30), [bytes_sent.argmax()])
+    )
+    x, y = bytes_sent[wanted], data.y[wanted]
+    lead = x[y == 1][:, None] - x[y == 0][None, :]
+    best = max((lead > 0).mean(), (lead < 0).mean())
+    ranker = ExactRanker("auc", time_limit=30).fit(x[:, None], y)
+    assert ranker.certificate_.proved
+    assert ranker.certificate_.margin == 0
+    assert ranker.certificate_.value == ranker.score(x[:, None], y) == pytest.approx(best, abs=1e-12)
+
+
+def test_a_statistic_has_one_name_in_certificates():
+    problem = [RankingProblem.from_labels([[0.0], [1.0]], [0, 1], name) for name in ("DCG", "dcg", "Dcg")]
+    with Run(rng=0) as run:
+        found = search(problem[0], run)
+    assert all(verify(one, found).passed for one in problem)
