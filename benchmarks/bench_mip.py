@@ -23,7 +23,8 @@ from toprank.exact.mip import backends
 from toprank.exact.mip.compact import Strengthening, compact_program
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search.driver import compile_kernels, search
+from toprank.exact.search.compilation import compile_kernels
+from toprank.exact.search.driver import search
 
 MARGIN = 1e-3
 IMPROVEMENTS = ("own_constants", "merge_equal", "fix_decided")
@@ -92,7 +93,7 @@ def main() -> None:
         print(f"{name}, K = {k}: all {k} rows are of one class, there is nothing to rank")
         lists.remove((name, k))
     cells = [(*pair, *method, options.seconds) for pair in lists for method in methods]
-    for method in ("sweep", "cells"):
+    for method in ("boxes", "cells"):
         compile_kernels(method)  # cached on disk for every worker
     print(f"{options.seconds:g} s and one thread each, {options.jobs} at a time", flush=True)
     records = []

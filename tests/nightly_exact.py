@@ -29,7 +29,7 @@ from toprank.exact.search.driver import search
 
 TOLERANCE = 1e-9
 BLOCK = 50
-METHODS = ("sweep", "cells")
+METHODS = ("boxes", "cells")
 
 
 def as_problem(case: hostile.Hostile) -> RankingProblem:

@@ -34,12 +34,12 @@ def _stop_after_some(progress):
 
 def write_search_checkpoint(path):
     with Run(rng=0, time_limit=0.5) as run:
-        assert not search(HARD, run, checkpoint=path, method="sweep").proved
+        assert not search(HARD, run, checkpoint=path, method="boxes").proved
 
 
 def read_search_checkpoint(path):
     with Run(rng=0, time_limit=0.1) as run:
-        search(HARD, run, checkpoint=path, method="sweep")
+        search(HARD, run, checkpoint=path, method="boxes")
 
 
 def pins(path):

@@ -46,8 +46,8 @@ def seconds_over(work, limit):
 FITS = {
     "cells, first node": (toprank.ExactRanker(n_jobs=1), (700, 12)),
     "cells, many pairs": (toprank.ExactRanker(n_jobs=1), (1400, 12)),
-    "sweep": (toprank.ExactRanker(n_jobs=1), (2000, 5)),
-    "sweep, small": (toprank.ExactRanker(n_jobs=1), (300, 6)),
+    "boxes": (toprank.ExactRanker(n_jobs=1), (2000, 5)),
+    "boxes, small": (toprank.ExactRanker(n_jobs=1), (300, 6)),
     "too many pairs": (toprank.ExactRanker(n_jobs=1), (6000, 8)),
     "wide": (toprank.ExactRanker(n_jobs=1), (60, 4000)),
     "wide, not separable": (toprank.ExactRanker(n_jobs=1), (400, 60)),

@@ -157,7 +157,7 @@ def test_preferences_and_their_ready_made_sets():
     problem = RankingProblem.from_preferences(X, [(1, 0), (0, 2)], [3.0, 0.5], penalty=0.25)
     assert problem.evaluate([1.0]) == 2.75
     assert problem.trivial_bound == 3.25
-    assert problem.arrays().pair_weight.tolist() == [3.0, 0.5]
+    assert problem.arrays().objective.worth.tolist() == [3.0, 0.5]
     graded = RankingProblem.multipartite(X, [0, 1, 3], by_difference=True)
     assert graded.evaluate([1.0]) == 4.0
     assert graded.trivial_bound == 6.0

@@ -34,9 +34,9 @@ def test_no_hostile_problem_gets_a_wrong_certificate(block):
     for seed in range(block, PROBLEMS, BLOCKS):
         case = hostile.hostile_problem(seed)
         problem, best = ranking_problem(case), hostile.best_value(case)
-        compile_for(problem, "sweep")
+        compile_for(problem, "boxes")
         with Run(time_limit=30, rng=0) as run:
-            found = search(problem, run, method="sweep")
+            found = search(problem, run, method="boxes")
         assert found.value <= best + 1e-12, (seed, case.kind)
         if found.margin > 0:  # a claim about wider wins only, and it says so
             assert found.notes
@@ -168,9 +168,9 @@ def thin_problem(n=40):
 
 def test_thin_regions_are_counted_as_won_and_the_claim_states_its_margin():
     problem = thin_problem()
-    compile_for(problem, "sweep")
+    compile_for(problem, "boxes")
     with Run(time_limit=60, rng=0) as run:
-        found = search(problem, run, method="sweep")
+        found = search(problem, run, method="boxes")
     assert found.proved
     assert 0 < found.margin < 1e-9
     assert "too thin to decide" in found.notes[0]
@@ -181,15 +181,15 @@ def test_thin_regions_are_counted_as_won_and_the_claim_states_its_margin():
 
 def test_a_search_that_settled_for_a_margin_is_taken_up_again(tmp_path):
     problem, path = thin_problem(24), tmp_path / "proof.npz"
-    compile_for(problem, "sweep")
+    compile_for(problem, "boxes")
 
     def stop_late(progress):
-        return progress.phase != "sweep" or progress.iterations < 100
+        return progress.phase != "boxes" or progress.iterations < 100
 
     with Run(rng=0, callback=stop_late) as run:
-        search(problem, run, method="sweep", checkpoint=path)
+        search(problem, run, method="boxes", checkpoint=path)
     with Run(time_limit=60, rng=0) as run:
-        found = search(problem, run, method="sweep", checkpoint=path)
+        found = search(problem, run, method="boxes", checkpoint=path)
     assert found.proved
     assert not path.exists()
 

@@ -70,7 +70,7 @@ def test_a_bound_that_counting_gives_needs_no_search(monkeypatch):
     monkeypatch.setattr("toprank.exact.verification.search", nobody)
     problem = RankingProblem.from_labels([[0.0], [1.0], [0.0]], [0, 1, 1], "auc")
     claim = Certificate.of(
-        problem, np.array([1.0]), bound=0.5, status=Status.OPTIMAL, seconds=0.0, nodes=0, method="sweep"
+        problem, np.array([1.0]), bound=0.5, status=Status.OPTIMAL, seconds=0.0, nodes=0, method="boxes"
     )
     assert verify(problem, claim).complete
 
@@ -191,7 +191,7 @@ def test_forgeries_are_found_out_without_a_proof(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("method", ["sweep", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells"])
 @pytest.mark.parametrize("penalty", [0.0, 0.03])
 def test_forgeries_are_found_out_by_the_proof_alone(name, method, penalty):
     problem, certificate = made(16, noise=3.0, seed=1, method=method, keep_proof=True, penalty=penalty)
@@ -217,11 +217,11 @@ def test_a_bound_under_constraints_is_not_compared_with_what_they_forbid():
 # -- proofs that can be replayed --------------------------------------------------------------
 
 
-def with_proof(penalty=0.0, method="sweep"):
+def with_proof(penalty=0.0, method="boxes"):
     return made(16, noise=3.0, seed=1, method=method, keep_proof=True, penalty=penalty)
 
 
-@pytest.mark.parametrize("method", ["sweep", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells"])
 @pytest.mark.parametrize("penalty", [0.0, 0.03])
 def test_a_kept_proof_is_replayed_and_survives_a_file(tmp_path, penalty, method):
     problem, certificate = with_proof(penalty, method)
@@ -235,7 +235,7 @@ def test_a_kept_proof_is_replayed_and_survives_a_file(tmp_path, penalty, method)
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("method", ["sweep", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells"])
 def test_a_proof_replays_however_many_threads_were_offered(seed, method):
     rng = np.random.default_rng(seed)
     X = np.column_stack((rng.normal(size=(18, 3)), rng.integers(0, 2, size=18)))
@@ -246,7 +246,7 @@ def test_a_proof_replays_however_many_threads_were_offered(seed, method):
     assert verify(problem, certificate, seconds=0).complete
 
 
-@pytest.mark.parametrize("method", ["sweep", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells"])
 @pytest.mark.parametrize("penalty", [0.0, 0.03])
 @pytest.mark.parametrize("fault", ["log", "part", "columns", "bound", "method", "damage"])
 def test_a_changed_proof_fails(penalty, fault, method):
@@ -262,13 +262,13 @@ def test_a_changed_proof_fails(penalty, fault, method):
     elif fault == "bound":
         first["bound"] -= 0.2
     elif fault == "method":
-        first["method"] = "cells" if method == "sweep" else "sweep"
+        first["method"] = "cells" if method == "boxes" else "boxes"
     else:
         first["log"] = {"?": "?"}
     assert verify(problem, dataclasses.replace(certificate, proof=proof), seconds=0).failed
 
 
-@pytest.mark.parametrize("method", ["sweep", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells"])
 def test_a_false_bound_below_the_optimum_is_found_out_by_the_replay(method):
     """A worse answer whose bound is made to meet its value: only going through the proof again can tell."""
     problem, certificate = with_proof(method=method)

@@ -76,11 +76,11 @@ def test_sparse_and_dense_rows_give_the_same_value():
 def test_a_stopped_proof_goes_on_from_its_file(tmp_path):
     X, y = noisy(n=120, d=5)
     file = tmp_path / "state.npz"
-    stopped = ExactRanker(checkpoint=file, random_state=0, time_limit=0.4, method="sweep")
+    stopped = ExactRanker(checkpoint=file, random_state=0, time_limit=0.4, method="boxes")
     with pytest.warns(SearchStoppedWarning):
         stopped.fit(X, y)
     assert file.exists()
-    resumed = ExactRanker(checkpoint=file, random_state=0, method="sweep").fit(X, y)
+    resumed = ExactRanker(checkpoint=file, random_state=0, method="boxes").fit(X, y)
     assert resumed.certificate_.proved
     assert resumed.certificate_.seconds > stopped.certificate_.seconds
     assert not file.exists()

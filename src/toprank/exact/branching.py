@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from toprank.exact.pairs import PairArrays
 from toprank.exact.rounding import Scale
 
-__all__ = ["BranchAndBound", "sure_value"]
+__all__ = ["BranchAndBound"]
 
 Floats = NDArray[np.float64]
 MAX_CANDIDATES = 1000
@@ -65,26 +65,6 @@ N = TypeVar("N", bound=OpenNode)
 W = TypeVar("W", bound=Worker)
 
 
-def sure_value(arrays: PairArrays, coef: Floats) -> Fraction:
-    """A value these coefficients have at least: pairs whose rounding is in doubt count as lost.
-
-    >>> import numpy as np
-    >>> from toprank.exact import RankingProblem
-    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [2.0]], [0, 1, 1], "auc", scales=[1.0])
-    >>> float(sure_value(problem.arrays(), np.array([1.0])))
-    1.0
-    """
-    won = arrays.surely_won(coef)
-    if arrays.pair_weight is not None:
-        return sum(map(Fraction, arrays.pair_weight[won].tolist()), start=Fraction(0))
-    lost = np.bincount(arrays.positive[~won], minlength=len(arrays.positive_query))
-    order = np.lexsort((lost, arrays.positive_query))
-    query = arrays.positive_query[order]
-    place = np.arange(len(query)) - np.searchsorted(query, query)
-    terms = arrays.weights[arrays.weight_start[query] + place + lost[order]]
-    return sum(map(Fraction, terms.tolist()), start=Fraction(0))
-
-
 class BranchAndBound(ABC, Generic[N, W]):
     """A search for directions worth at least a target, advanced in small steps.
 
@@ -124,9 +104,8 @@ class BranchAndBound(ABC, Generic[N, W]):
         n_jobs: int,
         log: dict[bytes, bytes] | None,
     ) -> None:
-        weights = arrays.weights if arrays.pair_weight is None else arrays.pair_weight
         self._arrays, self._scale, self._n_jobs = arrays, scale, n_jobs
-        self._step = float(np.abs(weights).sum()) * 2.0**-40 if step is None else step
+        self._step = arrays.objective.size * 2.0**-40 if step is None else step
         self._lock = threading.Lock()
         self._heap: list[tuple[int, int, N]] = []
         self._serial = 0
@@ -244,6 +223,10 @@ class BranchAndBound(ABC, Generic[N, W]):
         bounds = [worker.bound for worker in self._workers]
         return [bound for bound, worker in zip(bounds, self._workers, strict=True) if worker.busy]
 
+    def rehearse(self) -> None:
+        """Call what is asked for only where threads are cut off in the middle of a subtree."""
+        self.open_bounds()
+
     def _gather(self) -> None:
         """Take back what is left of all subtrees."""
         for worker in self._workers:
@@ -267,4 +250,4 @@ class BranchAndBound(ABC, Generic[N, W]):
     def _note(self, coef: Floats) -> Fraction:
         """Remember a candidate; what it is worth at least."""
         self.candidates = [*self.candidates[-MAX_CANDIDATES:], coef]
-        return sure_value(self._arrays, coef)
+        return self._arrays.sure_value(coef)

@@ -153,7 +153,7 @@ class Certificate:
         """One line for people: proved optimal, or how far from it at most.
 
         >>> Certificate(
-        ...     (1.0,), 9.0, 10.0, Status.TIME_LIMIT, 1.0, 5, "sweep", "dcg", 0.0, 0.0, (1.0,), ""
+        ...     (1.0,), 9.0, 10.0, Status.TIME_LIMIT, 1.0, 5, "boxes", "dcg", 0.0, 0.0, (1.0,), ""
         ... ).summary()
         'dcg 9: at most 10 % below the best possible (10)'
         """

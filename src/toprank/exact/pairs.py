@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.rounding import UNIT
+from toprank.exact.objective import Objective, Query
+from toprank.exact.rounding import ROWS_AT_A_TIME, surely_won, winnable
 
-__all__ = ["PairArrays", "Query", "class_arrays", "largest_leads", "lengths", "preference_arrays"]
+__all__ = ["PairArrays", "class_arrays", "lengths", "preference_arrays"]
 
 Floats = NDArray[np.float64]
-Query = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
-"""Positive rows, negative rows and position weights of one query; no weights when it has one class only."""
-
-ROWS_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +36,9 @@ class PairArrays:
         Row of `rows` of each pair's upper and lower item.
     positive, negative : (P,) arrays of int32
         Numbers of the two items among the positives and among the negatives of all queries; for
-        preferences the row numbers of the upper and the lower item.
-    positive_query, negative_query : arrays of int32
-        Query of each positive and of each negative; empty for preferences.
-    weights, weight_start : arrays
-        Position weights of query q: ``weights[weight_start[q]:weight_start[q + 1]]``; empty for preferences.
-    pair_weight : (P,) array or None
-        For preferences, what winning each pair is worth.
+        preferences the number of the pair itself, and the row of its lower item.
+    objective : Objective
+        What lost pairs cost.
     margin : float
         Smallest score difference that wins a pair, relative to the pair's own length; zero: any.
     """
@@ -55,120 +49,96 @@ class PairArrays:
     lower: NDArray[np.int32]
     positive: NDArray[np.int32]
     negative: NDArray[np.int32]
-    positive_query: NDArray[np.int32]
-    negative_query: NDArray[np.int32]
-    weights: Floats
-    weight_start: NDArray[np.int64]
-    pair_weight: Floats | None
+    objective: Objective
     margin: float
 
+    @property
+    def positive_query(self) -> NDArray[np.int32]:
+        """Query of each positive; empty for preferences."""
+        return self.objective.positive_query
+
+    @property
+    def negative_query(self) -> NDArray[np.int32]:
+        """Query of each negative; empty for preferences."""
+        return self.objective.negative_query
+
+    @property
+    def weights(self) -> Floats:
+        """Position weights, query after query; empty for preferences."""
+        return self.objective.weights
+
+    @property
+    def weight_start(self) -> NDArray[np.int64]:
+        """Where each query's position weights begin."""
+        return self.objective.weight_start
+
+    # -- what pairs are worth -----------------------------------------------------------------
+
+    def lost(self, won: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Of each positive, or each preference, how many of its pairs are not among those won."""
+        return np.bincount(self.positive[~won], minlength=self.objective.n_items)
+
+    def sure_value(self, coef: Floats) -> Fraction:
+        """A value these coefficients have at least: pairs whose rounding is in doubt count as lost."""
+        return self.objective.exact_value(self.lost(surely_won(self.differences, coef, self.margin)))
+
+    def attainable_value(self) -> float:
+        """Value when every pair is won that can be won by itself; no answer is better."""
+        return self.objective.value(self.lost(self.winnable()))
+
     def winnable(self) -> NDArray[np.bool_]:
-        """Which pairs can be won at all: not those of equal rows, nor shorter ones than the margin."""
-        d = self.differences.shape[1]
-        most = largest_leads(self.differences, np.ones(d)) * (1 + 4 * (d + 2) * UNIT)
-        return (most > 0) & (most >= self.margin)
-
-    def surely_won(self, coef: Floats) -> NDArray[np.bool_]:
-        """Which pairs coefficients win, those left out that rounding makes doubtful."""
-        largest = float(np.abs(coef).max(initial=0.0))
-        units, least = 2 * len(coef) + 8, self.margin * largest
-        won = np.zeros(len(self.differences), dtype=bool)
-        for begin in range(0, len(won) if largest > 0 else 0, ROWS_AT_A_TIME):
-            D = self.differences[begin : begin + ROWS_AT_A_TIME]
-            doubt = units * UNIT * (np.abs(D) @ np.abs(coef) + least) + 1e-300 * largest
-            won[begin : begin + ROWS_AT_A_TIME] = D @ coef - doubt >= least
-        return won
-
-    def chosen(self, kept: NDArray[np.bool_]) -> PairArrays:
-        """Some of the pairs, as preferences worth one each."""
-        nobody = np.empty(0, dtype=np.int32)
-        return replace(
-            self,
-            differences=self.differences[kept],
-            upper=self.upper[kept],
-            lower=self.lower[kept],
-            positive=self.positive[kept],
-            negative=self.negative[kept],
-            positive_query=nobody,
-            negative_query=nobody,
-            weights=np.empty(0),
-            weight_start=np.zeros(1, dtype=np.int64),
-            pair_weight=np.ones(int(kept.sum())),
-        )
-
-
-def largest_leads(differences: Floats, sizes: Floats) -> Floats:
-    """``sum_j sizes_j |D_j|`` of each pair, some at a time: a second array of that size may be too much.
-
-    >>> largest_leads(np.array([[1.0, -2.0]]), np.array([1.0, 0.5]))
-    array([2.])
-    """
-    leads = np.empty(len(differences))
-    for begin in range(0, len(leads), ROWS_AT_A_TIME):
-        rows = slice(begin, begin + ROWS_AT_A_TIME)
-        leads[rows] = np.abs(differences[rows]) @ sizes
-    return leads
+        """Which pairs can be won at all."""
+        return winnable(self.differences, self.margin)
 
 
 def preference_arrays(
-    rows: Floats, pairs: NDArray[np.int64], pair_weight: Floats, margin: float
+    rows: Floats, pairs: NDArray[np.int64], objective: Objective, margin: float
 ) -> PairArrays:
     """Arrays of a weighted set of pairs."""
     upper, lower = pairs.T
-    nobody = np.empty(0, dtype=np.int32)
     return PairArrays(
         _normalised(_differences(rows, upper, lower)),
         rows,
         upper.astype(np.int32),
         lower.astype(np.int32),
-        upper.astype(np.int32),
+        np.arange(len(pairs), dtype=np.int32),
         lower.astype(np.int32),
-        nobody,
-        nobody,
-        np.empty(0),
-        np.zeros(1, dtype=np.int64),
-        pair_weight,
+        objective,
         margin,
     )
 
 
-def class_arrays(
-    rows: Floats, queries: Sequence[Query], weights: Floats, weight_start: NDArray[np.int64], margin: float
-) -> PairArrays:
+def class_arrays(rows: Floats, queries: Sequence[Query], objective: Objective, margin: float) -> PairArrays:
     """Arrays of all positive-negative pairs of the queries that count.
 
     Positives and negatives are numbered query after query, those of queries without weights left out.
     """
-    counted = [(q, upper, lower) for q, (upper, lower, w) in enumerate(queries) if len(w)]
-    positives = np.concatenate([upper for _, upper, _ in counted])
-    negatives = np.concatenate([lower for _, _, lower in counted])
+    counted = [(upper, lower) for upper, lower, weights in queries if len(weights)]
+    positives = np.concatenate([upper for upper, _ in counted])
+    negatives = np.concatenate([lower for _, lower in counted])
     number = np.empty(len(rows), dtype=np.int32)
     number[positives] = np.arange(len(positives), dtype=np.int32)
     number[negatives] = np.arange(len(negatives), dtype=np.int32)
     return PairArrays(
         _normalised(_class_differences(rows, counted)),
         rows,
-        np.concatenate([np.repeat(upper, len(lower)) for _, upper, lower in counted]).astype(np.int32),
-        np.concatenate([np.tile(lower, len(upper)) for _, upper, lower in counted]).astype(np.int32),
-        np.concatenate([np.repeat(number[upper], len(lower)) for _, upper, lower in counted]),
-        np.concatenate([np.tile(number[lower], len(upper)) for _, upper, lower in counted]),
-        np.concatenate([np.full(len(upper), q, dtype=np.int32) for q, upper, _ in counted]),
-        np.concatenate([np.full(len(lower), q, dtype=np.int32) for q, _, lower in counted]),
-        weights,
-        weight_start,
-        None,
+        np.concatenate([np.repeat(upper, len(lower)) for upper, lower in counted]).astype(np.int32),
+        np.concatenate([np.tile(lower, len(upper)) for upper, lower in counted]).astype(np.int32),
+        np.concatenate([np.repeat(number[upper], len(lower)) for upper, lower in counted]),
+        np.concatenate([np.tile(number[lower], len(upper)) for upper, lower in counted]),
+        objective,
         margin,
     )
 
 
 def _class_differences(
-    rows: Floats, counted: Sequence[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
+    rows: Floats, counted: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> Floats:
     """Each positive's row minus that of each negative of its query, written in place: these are large."""
     d = rows.shape[1]
-    differences = np.empty((sum(len(upper) * len(lower) for _, upper, lower in counted), d))
+    differences = np.empty((sum(len(upper) * len(lower) for upper, lower in counted), d))
     begin = 0
-    for _, upper, lower in counted:
+    for upper, lower in counted:
         end = begin + len(upper) * len(lower)
         block = differences[begin:end].reshape(len(upper), len(lower), d)
         np.subtract(rows[upper][:, None, :], rows[lower][None, :, :], out=block)

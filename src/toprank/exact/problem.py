@@ -28,7 +28,8 @@ from toprank.exact.inputs import (
     read_scales,
     read_two_classes,
 )
-from toprank.exact.pairs import PairArrays, Query, class_arrays, preference_arrays
+from toprank.exact.objective import Objective, Query
+from toprank.exact.pairs import PairArrays, class_arrays, preference_arrays
 from toprank.exact.preferences import kendall_pairs, multipartite_pairs
 from toprank.exact.weights import position_weights
 from toprank.statistics import LinearRankStatistic
@@ -258,11 +259,16 @@ class RankingProblem:
             yield upper, lower, self.weights[self.weight_start[q] : self.weight_start[q + 1]]
 
     @cached_property
+    def objective(self) -> Objective:
+        """What lost pairs cost: the one place that tells lists from weighted pairs."""
+        if self.pair_weight is not None:
+            return Objective.of_pairs(self.pair_weight)
+        return Objective.of_lists(self.queries)
+
+    @cached_property
     def n_pairs(self) -> int:
         """Number of pairs that matter."""
-        if self.pairs is not None:
-            return len(self.pairs)
-        return sum(len(upper) * len(lower) for upper, lower, weights in self.queries if len(weights))
+        return self.objective.n_pairs
 
     # -- values -------------------------------------------------------------------------------
 
@@ -306,14 +312,13 @@ class RankingProblem:
         values = self._read_coef(coef)
         scores = self._scores(values)
         priced = [-self.penalty] * int(np.count_nonzero(values)) if self.penalty else []
-        if self.pairs is not None and self.pair_weight is not None:
-            won = counting.won_pairs(scores, self.pairs, exact=exact)
-            return [*self.pair_weight[won].tolist(), *priced]
-        counts = counting.lost_counts(scores, self.queries, exact=exact)
-        terms = [
-            weights[np.arange(len(c)) + c] for c, (_, _, weights) in zip(counts, self.queries, strict=True)
-        ]
-        return [*np.concatenate(terms).tolist(), *priced]
+        return [*self.objective.terms(self._lost(scores, exact)).tolist(), *priced]
+
+    def _lost(self, scores: counting.Scores, exact: bool) -> NDArray[Any]:
+        """Pairs that each positive, or each preference, loses."""
+        if self.pairs is not None:
+            return ~counting.won_pairs(scores, self.pairs, exact=exact)
+        return np.concatenate(counting.lost_counts(scores, self.queries, exact=exact))
 
     def _read_coef(self, coef: ArrayLike) -> Floats:
         values = np.asarray(coef, dtype=np.float64)
@@ -331,29 +336,34 @@ class RankingProblem:
     @cached_property
     def trivial_bound(self) -> float:
         """No answer is better than all positives first (or all pairs won) at one coefficient's price."""
-        if self.pair_weight is not None:
-            best = math.fsum([*self.pair_weight.tolist(), -self.penalty])
-        else:
-            top = [weights[: len(upper)] for upper, _, weights in self.queries]
-            best = math.fsum([*np.concatenate(top).tolist(), -self.penalty])
+        terms = self.objective.terms(self.objective.nothing_lost())
+        best = math.fsum([*terms.tolist(), -self.penalty])
         return max(best, self.floor)
 
     # -- hand-over ----------------------------------------------------------------------------
 
     def arrays(self, columns: ArrayLike | None = None) -> PairArrays:
-        """The problem over its pairs, restricted to some columns when asked.
+        """The problem over its pairs, restricted to some columns when asked; those on all are made once.
 
         Where all numbers are whole and small the arrays have a margin though the problem has none: it
         changes nothing about which pairs can be won together (`toprank.exact.arithmetic.whole`).
         """
-        kept = slice(None) if columns is None else np.asarray(columns, dtype=np.int64)
+        kept = np.arange(self.n_features) if columns is None else np.asarray(columns, dtype=np.int64)
+        everything = np.array_equal(kept, np.arange(self.n_features))
+        return self._whole if everything else self._arrays(kept)
+
+    @cached_property
+    def _whole(self) -> PairArrays:
+        return self._arrays(slice(None))
+
+    def _arrays(self, kept: NDArray[np.int64] | slice) -> PairArrays:
         rows: Any = self.scaled
         rows = rows[:, kept]
         rows = np.asarray(rows.toarray() if is_sparse(rows) else rows)
         margin = self.margin or free_margin(rows)
-        if self.pairs is not None and self.pair_weight is not None:
-            return preference_arrays(rows, self.pairs, self.pair_weight, margin)
-        return class_arrays(rows, self.queries, self.weights, self.weight_start, margin)
+        if self.pairs is not None:
+            return preference_arrays(rows, self.pairs, self.objective, margin)
+        return class_arrays(rows, self.queries, self.objective, margin)
 
     def restricted(self, columns: ArrayLike) -> Self:
         """The same problem on some columns only, without a price on coefficients."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.problem import RankingProblem
+from toprank.exact.search.methods import replay_log
 
 __all__ = ["check_proof", "proof_part"]
 
@@ -69,15 +70,9 @@ def _part_columns(part: dict[str, Any], problem: RankingProblem) -> NDArray[np.i
 def _replayed(
     problem: RankingProblem, columns: NDArray[np.int64], most: float, part: dict[str, Any]
 ) -> list[str]:
-    from toprank.exact.boxes.replay import replay
-    from toprank.exact.cells.replay import replay_cells
-
-    replays = {"sweep": replay, "cells": replay_cells}
-    if part["method"] not in replays:
-        return [f"the log of the method {part['method']!r} cannot be replayed"]
     log = {_bytes(key): _bytes(value) for key, value in part["log"].items()}
-    again = replays[part["method"]]
-    return again(problem.arrays(columns), log, most + TOLERANCE / 2 * max(1.0, abs(most)))
+    limit = most + TOLERANCE / 2 * max(1.0, abs(most))
+    return replay_log(str(part["method"]), problem.arrays(columns), log, limit)
 
 
 def _sets_of_columns(problem: RankingProblem) -> list[tuple[int, ...]]:

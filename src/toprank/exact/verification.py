@@ -14,7 +14,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import check_proof
 from toprank.exact.search.compilation import compile_for
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import attainable_bound, within_reach
+from toprank.exact.search.methods import within_reach
 
 __all__ = ["Verification", "verify"]
 
@@ -185,7 +185,7 @@ def _attainable(problem: RankingProblem) -> float:
     """Value of winning all pairs that can be won one by one, where there are not too many to look at."""
     if not within_reach(problem):
         return problem.trivial_bound
-    return max(problem.floor, attainable_bound(problem.arrays()) - problem.penalty)
+    return max(problem.floor, problem.arrays().attainable_value() - problem.penalty)
 
 
 def _unchecked(certificate: Certificate, why: str) -> str:

@@ -16,7 +16,6 @@ from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
 from toprank.exact.search.compilation import compile_for
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import MethodName
 from toprank.rankers.parts.starts import Start, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
@@ -59,7 +58,7 @@ class ExactRanker(WeightedRanker):
         Signs, number of features, whole coefficients, must-haves at the top; for ``solver="mip"`` only.
     start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
         Where the search for good answers begins; see `DirectRanker`.
-    method : {"auto", "sweep", "cells"}
+    method : {"auto", "boxes", "cells"}
         How the search proves; see `toprank.exact.search.driver.search`.
     time_limit : float or None
         Seconds; the best answer so far and its bound are kept. None for no limit.
@@ -108,7 +107,7 @@ class ExactRanker(WeightedRanker):
         backend: str = "highs",
         constraints: Constraints | None = None,
         start: Start = None,
-        method: MethodName = "auto",
+        method: str = "auto",
         time_limit: float | None = 60.0,
         n_jobs: int = -1,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -136,7 +135,9 @@ class ExactRanker(WeightedRanker):
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        problem = self._problem(data.X, data.y, data.qid)
+        made_of, problem = vars(self).pop("_prepared", (None, None))
+        if made_of is not data:
+            problem = self._problem(data.X, data.y, data.qid)
         starts = start_directions(self.start, data, problem, run)
         solve = self._search if self.solver == "search" else self._solve_program
         self.certificate_ = solve(problem, starts, run)
@@ -145,7 +146,9 @@ class ExactRanker(WeightedRanker):
 
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
-            compile_for(self._problem(data.X, data.y, data.qid), self.method)
+            problem = self._problem(data.X, data.y, data.qid)
+            compile_for(problem, self.method)
+            self._prepared = (data, problem)  # made once: `_fit` takes it away
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,9 +15,6 @@ from toprank.exact.boxes._sweep_kernels import NOTHING, lose, regain, sweep
 from toprank.exact.boxes.frame import build_frame
 from toprank.exact.boxes.replay import replay
 from toprank.exact.boxes.sweep import SweepSearch
-from toprank.exact.branching import sure_value
-from toprank.exact.pairs import preference_arrays
-from toprank.exact.search.perfect import perfect_order
 
 KINDS = ("continuous", "integer", "duplicated", "constant column", "equal columns", "dependent columns")
 
@@ -367,7 +363,7 @@ def test_sure_value_is_never_too_high():
     for _ in range(50):
         coef = rng.integers(-2, 3, size=3) / 2.0
         if coef.any():
-            assert sure_value(problem.arrays(), coef) <= problem.evaluate_exact(coef)
+            assert problem.arrays().sure_value(coef) <= problem.evaluate_exact(coef)
 
 
 # -- the replay -----------------------------------------------------------------------------------
@@ -408,54 +404,6 @@ def test_replay_rejects_a_tampered_log():
     singular = {**search.log, b"basis": flat.tobytes()}
     assert "directions" in replay(arrays, singular, search.bound + 1e-9)[0]
     assert replay(arrays, {k: v for k, v in search.log.items() if k != b"basis"}, search.bound + 1e-9) != []
-
-
-# -- look first -----------------------------------------------------------------------------------
-
-
-def plain_arrays(D, margin=1e-6):
-    """Pairs with these differences, as they are."""
-    rows = np.vstack([np.zeros(np.shape(D)[1]), D])
-    pairs = np.column_stack((np.arange(1, len(rows)), np.zeros(len(D), dtype=int)))
-    return replace(preference_arrays(rows, pairs, np.ones(len(D)), margin), differences=np.asarray(D, float))
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_perfect_order_is_that_of_the_whole_program(seed):
-    rng = np.random.default_rng(seed)
-    P, d = int(rng.integers(1, 300)), int(rng.integers(1, 6))
-    D = rng.integers(-2, 3, size=(P, d)).astype(float) if seed % 2 else rng.normal(size=(P, d))
-    D = D[np.abs(D).sum(axis=1) > 0]
-    if seed % 3 and len(D):
-        D = D * np.where(D @ rng.normal(size=d) >= 0, 1.0, -1.0)[:, None]
-    if not len(D):
-        return
-    whole = linprog(
-        np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack([-D, np.ones(len(D))]),
-        b_ub=np.zeros(len(D)),
-        bounds=[(-1, 1)] * d + [(None, None)],
-    )
-    w = perfect_order(plain_arrays(D))
-    if whole.x[-1] > 2e-6:
-        assert w is not None
-        assert np.abs(w).max() <= 1
-        assert (D @ w).min() >= 0.98 * whole.x[-1]
-    elif whole.x[-1] < 5e-7:
-        assert w is None
-
-
-def test_perfect_order_passes_over_pairs_nobody_wins():
-    D = np.array([[1.0, 0.5], [0.0, 0.0], [0.2, -0.1], [1e-9, 0.0]])
-    w = perfect_order(plain_arrays(D))
-    assert w is not None
-    assert (D[[0, 2]] @ w >= 1e-6).all()
-    assert perfect_order(plain_arrays(np.zeros((3, 2)))) is None
-
-
-def test_perfect_order_meets_the_margin_exactly_or_not_at_all():
-    assert perfect_order(plain_arrays([[0.25], [0.5]], margin=0.25)) is not None
-    assert perfect_order(plain_arrays([[0.25], [0.5]], margin=np.nextafter(0.25, 1))) is None
 
 
 # -- speed ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from toprank.exact.search.driver import search
 from toprank.exact.search.supports import SupportTree
 from toprank.exact.verification import verify
 
-METHODS = ["sweep", "cells"]
+METHODS = ["boxes", "cells"]
 STATISTICS = ["dcg", "auc", "dcg@3", "mrr", "winner_takes_all", "precision@2", "p_norm(p=3)", "partial_auc@4"]
 
 
@@ -167,7 +167,7 @@ def hard_problem():
 
 
 def test_a_long_history_is_thinned_and_keeps_its_ends(monkeypatch):
-    monkeypatch.setattr("toprank.exact.search.driver.LONGEST_HISTORY", 3)
+    monkeypatch.setattr("toprank.exact.search.incumbent.LONGEST_HISTORY", 3)
     monkeypatch.setattr("toprank.exact.search.driver.CHUNK_SECONDS", 0.02)
     problem = hard_problem()
     with Run(time_limit=1.5, rng=0) as run:
@@ -204,7 +204,7 @@ def test_an_interrupt_leaves_the_best_so_far():
             os.kill(os.getpid(), signal.SIGINT)
 
     with keep_best_on_interrupt(), Run(rng=0, callback=press, time_limit=30) as run:
-        certificate = search(problem, run, method="sweep")
+        certificate = search(problem, run, method="boxes")
     assert certificate.status is Status.INTERRUPTED
     assert certificate.value > problem.floor
 
@@ -242,7 +242,7 @@ def test_a_checkpoint_of_another_problem_or_a_damaged_one_is_refused(tmp_path):
     problem = hard_problem()
     file = tmp_path / "state.npz"
     with Run(rng=0, time_limit=0.7) as run:
-        assert not search(problem, run, checkpoint=file, method="sweep").proved
+        assert not search(problem, run, checkpoint=file, method="boxes").proved
     other = RankingProblem.from_labels(problem.X, problem.labels, "auc")
     with Run(rng=0) as run, pytest.raises(CheckpointError, match="another problem"):
         search(other, run, checkpoint=file)

@@ -56,7 +56,7 @@ def own_clock(monkeypatch, request):
 @pytest.mark.parametrize("lower", [True, False])
 def test_fake_methods_share_the_time_and_the_lower_bound_counts(lower):
     first, second = (
-        Fake("sweep", np.linspace(9, 8, 900)),
+        Fake("boxes", np.linspace(9, 8, 900)),
         Fake("cells", np.linspace(6 if lower else 9.5, 5 if lower else 9, 900)),
     )
     made = []
@@ -78,7 +78,7 @@ def test_fake_methods_share_the_time_and_the_lower_bound_counts(lower):
 
 
 def test_fake_methods_the_first_that_is_through_ends_it():
-    first, second = Fake("sweep", np.linspace(9, 8, 400)), Fake("cells", [9.0, 8.5])
+    first, second = Fake("boxes", np.linspace(9, 8, 400)), Fake("cells", [9.0, 8.5])
     tandem = Tandem(first, lambda target: second)
     while not tandem.done:
         tandem.advance(0.1, 0.0)
@@ -89,7 +89,7 @@ def test_fake_methods_the_first_that_is_through_ends_it():
 
 @pytest.mark.parametrize("rescued", [True, False])
 def test_fake_methods_what_rounding_leaves_open_is_left_to_the_other(rescued):
-    first = Fake("sweep", [9.0], unresolved=9.0)
+    first = Fake("boxes", [9.0], unresolved=9.0)
     second = Fake("cells", [9.5, 8.0], unresolved=-math.inf if rescued else 8.0)
     tandem = Tandem(first, lambda target: second)
     while not tandem.done:
@@ -149,14 +149,14 @@ def test_both_work_and_agree_with_each_alone(in_turns, monkeypatch):
 
     monkeypatch.setattr(Tandem, "advance", watched)
     values = {}
-    for method in ("auto", "sweep", "cells"):
+    for method in ("auto", "boxes", "cells"):
         with Run(rng=0) as run:
             found = search(problem, run, method=method, n_jobs=2)
         assert found.proved
         values[method] = found.value
     assert len(turns[-1]) == 2
     assert min(turns[-1]) > 0
-    assert values["auto"] == values["sweep"] == values["cells"]
+    assert values["auto"] == values["boxes"] == values["cells"]
 
 
 def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
@@ -186,13 +186,13 @@ def test_only_hard_problems_have_a_companion():
         arrays = RankingProblem.from_labels(X, np.arange(n) < positives).arrays()
         return choose("auto", arrays), companion("auto", arrays)
 
-    assert methods(50, 8, 20) == ("sweep", None)
-    assert methods(250, 6, 100) == ("sweep", None)
+    assert methods(50, 8, 20) == ("boxes", None)
+    assert methods(250, 6, 100) == ("boxes", None)
     assert methods(250, 12, 100) == ("cells", None)
-    assert methods(100, 7, 50) == ("sweep", "cells")
-    assert methods(100, 8, 50) == ("cells", "sweep")
-    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("sweep", "cells")
-    assert methods(100, 7, 50, coarse=True) == ("cells", "sweep")
+    assert methods(100, 7, 50) == ("boxes", "cells")
+    assert methods(100, 8, 50) == ("cells", "boxes")
+    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("boxes", "cells")
+    assert methods(100, 7, 50, coarse=True) == ("cells", "boxes")
 
 
 def test_mostly_zeros_go_to_the_cells():
@@ -200,6 +200,6 @@ def test_mostly_zeros_go_to_the_cells():
     X, y = rng.uniform(size=(40, 3)), np.arange(40) % 2
     zeros = np.where(X < 0.6, 0.0, X)
     names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (X, zeros, zeros[:, :2])]
-    assert names == ["sweep", "cells", "sweep"]
+    assert names == ["boxes", "cells", "boxes"]
     with Run(rng=0) as run:
         assert search(RankingProblem.from_labels(zeros, y), run).proved

@@ -21,13 +21,13 @@ from scipy.optimize import linprog, minimize
 from toprank.exact.arithmetic.coordinates import pairs_in, plain_basis, slanted
 from toprank.exact.arithmetic.dependence import Ledger, ledger
 from toprank.exact.arithmetic.whole import independent_columns, is_regular
-from toprank.exact.pairs import PairArrays, largest_leads
-from toprank.exact.rounding import UNIT, Scale
+from toprank.exact.pairs import PairArrays
+from toprank.exact.rounding import UNIT, Scale, largest_leads, value_scale
 
 if TYPE_CHECKING:
     from toprank.exact.boxes._sweep_kernels import Problem
 
-__all__ = ["SMALLEST_BOX", "Frame", "build_frame", "value_scale"]
+__all__ = ["SMALLEST_BOX", "Frame", "build_frame"]
 
 Floats = NDArray[np.float64]
 SMALLEST_BOX = 2.0**-40
@@ -35,6 +35,7 @@ SMALLEST_BOX = 2.0**-40
 SMALLEST_STRICT_BOX = 2.0**-36
 """The same without a margin: rounding must stay well below the size of a box."""
 VALUE_BITS = 60
+"""Sums of weights fit into 61 bits."""
 MAX_NORM_ROWS = 130
 MAX_SHAPING_PAIRS = 4000
 
@@ -106,13 +107,6 @@ class Frame:
         return np.asarray(coef / np.abs(coef).max())
 
 
-def value_scale(arrays: PairArrays) -> Scale:
-    """A power of two so large that all sums of weights just fit into 61 bits."""
-    weights = arrays.weights if arrays.pair_weight is None else arrays.pair_weight
-    total = math.fsum(np.abs(weights))
-    return Scale(VALUE_BITS - math.frexp(total)[1] if total > 0 else 0)
-
-
 def build_frame(
     arrays: PairArrays,
     direction: Floats | None = None,
@@ -147,7 +141,7 @@ def build_frame(
         E, (norm, norm_error) = D @ reduced, _norm_rows(reduced)
     if reduced.shape[1] == 1:  # a coordinate to sweep along, though nothing changes with it
         reduced, E, norm = (np.column_stack([a, np.zeros(len(a))]) for a in (reduced, E, norm))
-    (d, r), scale = reduced.shape, value_scale(arrays)
+    (d, r), scale = reduced.shape, value_scale(arrays.objective.size, VALUE_BITS)
     value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
     units = 16 if exact_norm else 2 * (41 * r + 64) + 8 * (r + d) + 64
     error = largest_leads(D, np.abs(reduced).sum(axis=1))
@@ -184,7 +178,7 @@ def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | 
     if possible.any():
         used = independent_columns(arrays.rows, upper, lower)
     rows = np.ascontiguousarray(arrays.rows[:, used])
-    r, scale = max(2, len(used)), value_scale(arrays)
+    r, scale = max(2, len(used)), value_scale(arrays.objective.size, VALUE_BITS)
     if given is not None:
         reduced = given[used]
     elif len(used) <= 2:
@@ -372,8 +366,8 @@ def _values(
 ) -> tuple[int, Fraction, tuple[Any, ...]]:
     """Value of winning all that can be won, a floor, and (gain, weight, shift, count, at_most)."""
     none = np.empty(0, dtype=np.int64)
-    if arrays.pair_weight is not None:
-        gain = _whole(arrays.pair_weight[possible], scale)
+    if arrays.objective.by_pairs:
+        gain = _whole(arrays.objective.worth[possible], scale)
         empty = np.empty(0, dtype=np.int32)
         return int(gain.sum()), Fraction(0), (gain, none, none, empty, empty)
     weight = _whole(arrays.weights, scale)

@@ -254,8 +254,8 @@ class _StrictJudge(_Judge):
 
 def _value_function(arrays: PairArrays) -> Value:
     """The value of sets of won pairs, one set a row, never below the exact one by more than rounding."""
-    if arrays.pair_weight is not None:
-        gain = arrays.pair_weight
+    if arrays.objective.by_pairs:
+        gain = arrays.objective.worth
         return lambda won: np.array([math.fsum(gain[row]) for row in won])
     queries = []
     for q in np.unique(arrays.positive_query):

@@ -68,7 +68,7 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
     (0.685, True)
     """
 
-    name = "sweep"
+    name = "boxes"
 
     def __init__(
         self,

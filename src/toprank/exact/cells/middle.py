@@ -4,58 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from toprank.exact.rounding import UNIT
+from toprank.exact.widest import widest_margin
 
 __all__ = ["clash", "middle"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-ROWS_AT_A_TIME = 200
 
 
 def middle(rows: Floats) -> tuple[Floats, Floats]:
     """Coefficients in the box with the largest smallest product with all rows, and a multiplier per row.
 
-    Rows enter the program as they are violated. Both answers come from floating-point arithmetic: what is
+    Both answers come from floating-point arithmetic: what is
     claimed with them must be checked.
 
     >>> w, multipliers = middle(np.array([[2.0, 0.0], [-1.0, 1.0]]))
     >>> w.round(3).tolist(), multipliers.round(3).tolist()
     ([0.333, 1.0], [0.333, 0.667])
     """
-    chosen = _lowest(rows @ np.sign(rows.sum(axis=0)))
-    while True:
-        w, width, multipliers = _solve(rows[chosen])
-        lead = rows @ w
-        lacking = np.setdiff1d(_lowest(lead), chosen)
-        if not len(lacking) or lead.min() >= width - 1e-9 * max(1.0, abs(width)):
-            whole = np.zeros(len(rows))
-            whole[chosen] = multipliers
-            return w, whole
-        chosen = np.concatenate((chosen, lacking))
+    found = widest_margin(rows, enough=_all_but_rounding)
+    if found is None:
+        return np.zeros(rows.shape[1]), np.zeros(len(rows))
+    return found.coef, found.multipliers
 
 
-def _lowest(lead: Floats) -> Places:
-    count = min(ROWS_AT_A_TIME, len(lead))
-    return np.argpartition(lead, count - 1)[:count]
-
-
-def _solve(rows: Floats) -> tuple[Floats, float, Floats]:
-    """Maximise t over ``rows @ w >= t`` in the box; zeros when the solver has no answer."""
-    n, d = rows.shape
-    result = linprog(
-        np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack((-rows, np.ones(n))),
-        b_ub=np.zeros(n),
-        bounds=[(-1.0, 1.0)] * d + [(None, None)],
-        method="highs",
-    )
-    if result.x is None:
-        return np.zeros(d), -np.inf, np.zeros(n)
-    multipliers = np.maximum(-result.ineqlin.marginals, 0.0)
-    return np.clip(result.x[:-1], -1.0, 1.0), float(result.x[-1]), multipliers
+def _all_but_rounding(lead: float, width: float) -> bool:
+    return lead >= width - 1e-9 * max(1.0, abs(width))
 
 
 def clash(rows: Floats, multipliers: Floats, margins: Floats) -> Places | None:

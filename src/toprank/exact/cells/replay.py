@@ -190,9 +190,7 @@ class _Judge:
         self._check_units()
         self._queries = np.unique(arrays.positive_query).tolist()
         self._weights = [Fraction(w) for w in arrays.weights.tolist()]
-        self._worth = (
-            None if arrays.pair_weight is None else [Fraction(w) for w in arrays.pair_weight.tolist()]
-        )
+        self._worth = [Fraction(w) for w in arrays.objective.worth.tolist()]
         self._convex = {q: _convex_below(self._weights_of(q)) for q in self._queries}
 
     def _check_units(self) -> None:
@@ -226,7 +224,7 @@ class _Judge:
         return self._values[key]
 
     def _value(self, lost: NDArray[np.bool_]) -> Fraction:
-        if self._worth is not None:
+        if self._worth:
             return sum((self._worth[p] for p in np.flatnonzero(~lost)), start=Fraction(0))
         counts = np.bincount(self._arrays.positive[lost], minlength=len(self._arrays.positive_query))
         total = Fraction(0)
@@ -242,7 +240,7 @@ class _Judge:
         """A fresh packing: the tangent of the negatives' form at the counts and ranks of the record."""
         slopes: list[Fraction] = []
         bound = self.value(state)
-        if self._worth is None:
+        if not self._worth:
             bound, slopes = self._tangent(numbers, state)
         left = {}
         for unit in np.flatnonzero(state == UNDECIDED).tolist():
@@ -252,7 +250,7 @@ class _Judge:
         return _Packing(bound, left)
 
     def _price(self, pair: int) -> Fraction:
-        return Fraction(0) if self._worth is None else self._worth[pair]
+        return self._worth[pair] if self._worth else Fraction(0)
 
     def _tangent(self, numbers: list[int], state: States) -> tuple[Fraction, list[Fraction]]:
         """Bound and slope per negative: total - sum_k weight[rank_k + b_k], never less than the value."""

@@ -222,6 +222,11 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         shown = dependent(self._units.rows, *self._units.exact, units[chosen], np.ones(len(used)), len(used))
         return chosen if shown else None
 
+    def rehearse(self) -> None:
+        """Call what else is needed only where rounding leaves a node open."""
+        super().rehearse()
+        self.clashing(np.arange(2), np.ones(2))
+
     def _improve(self, point: Floats) -> None:
         """A candidate from the simplex method lies on the edge of its cell: consider it and the middle."""
         self._consider(point)

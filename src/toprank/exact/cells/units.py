@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from toprank.exact.arithmetic.coordinates import pairs_in, plain_basis
 from toprank.exact.arithmetic.dependence import Ledger, ledger, two_difference
 from toprank.exact.pairs import PairArrays, lengths
-from toprank.exact.rounding import UNIT, Scale
+from toprank.exact.rounding import UNIT, Scale, value_scale
 
 __all__ = ["Units", "build_units", "convex_below", "group"]
 
@@ -125,7 +125,7 @@ def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
     scaled = rows * factor[:, None]
     book = ledger(arrays.rows, arrays.upper[first], arrays.lower[first])
     shared = (scaled, _gauges(scaled, arrays.margin * factor), (errors * factor, book), basis)
-    if arrays.pair_weight is not None:
+    if arrays.objective.by_pairs:
         return _preference_units(arrays, shared, listed, start)
     return _list_units(arrays, shared, listed, start, direction)
 
@@ -181,10 +181,10 @@ def _gauges(scaled: Floats, margin: Floats) -> tuple[Floats, ...]:
 
 
 def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start: Whole) -> Units:
-    assert arrays.pair_weight is not None
-    scale = _scale(math.fsum(arrays.pair_weight.tolist()))
+    worth = arrays.objective.worth
+    scale = value_scale(arrays.objective.size, VALUE_BITS)
     worths = [
-        scale.up(sum(map(Fraction, arrays.pair_weight[listed[a:b]].tolist()), start=Fraction(0)))
+        scale.up(sum(map(Fraction, worth[listed[a:b]].tolist()), start=Fraction(0)))
         for a, b in pairwise(start.tolist())
     ]
     nothing = np.zeros((2, 0), dtype=np.int64)
@@ -208,7 +208,7 @@ def _list_units(
     second = np.searchsorted(used, arrays.negative_query)
     counts = np.array([np.bincount(first, minlength=len(used)), np.bincount(second, minlength=len(used))])
     largest = float(np.abs(arrays.weights).max(initial=0.0))
-    scale = _scale(2 * math.fsum(np.abs(arrays.weights).tolist()) + 2 * largest * len(arrays.positive))
+    scale = value_scale(2 * arrays.objective.size + 2 * largest * len(arrays.positive), VALUE_BITS)
     weights, begins = _whole_weights(arrays, used, scale)
     query_of = np.zeros((2, max(n_positives, n_negatives)), dtype=np.int64)
     query_of[0, :n_positives], query_of[1, :n_negatives] = first, second
@@ -255,11 +255,6 @@ def _value(weights: Whole, query: NDArray[Any], begins: Whole, lost: NDArray[Any
     order = np.lexsort((lost, query))
     place = np.arange(len(query)) - np.searchsorted(query[order], query[order])
     return int(weights[begins[query[order]] + place + lost[order]].sum())
-
-
-def _scale(largest: float) -> Scale:
-    """A power of two by which sums up to `largest` in size still fit."""
-    return Scale(VALUE_BITS - math.frexp(largest)[1] if largest > 0 else 0)
 
 
 def convex_below(values: list[int]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.arithmetic.rational import is_sparse
-from toprank.exact.pairs import Query
+from toprank.exact.objective import Query
 from toprank.exact.problem import RankingProblem
 
 __all__ = [
@@ -130,8 +130,8 @@ def best_on_line(
 
 def objective_of(problem: RankingProblem) -> Objective:
     """Lists or weighted pairs, whichever the problem is about."""
-    if problem.pairs is not None and problem.pair_weight is not None:
-        return PairObjective(problem.pairs, problem.pair_weight)
+    if problem.pairs is not None:
+        return PairObjective(problem.pairs, problem.objective.worth)
     return ListObjective([query for query in problem.queries if len(query[2])])
 
 

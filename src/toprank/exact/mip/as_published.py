@@ -144,12 +144,12 @@ def preference_program(problem: RankingProblem, *, run: Run | None = None) -> Mi
     The printed program has a variable for every pair of rows; those without a preference (pi = 0) neither
     enter the objective nor restrict anything and are left out.
     """
-    if problem.pairs is None or problem.pair_weight is None:
+    if problem.pairs is None:
         raise ValueError(
             "the preference program needs a problem made by from_preferences, multipartite or kendall."
         )
     upper, lower = problem.pairs.T
-    worth = problem.pair_weight
+    worth = problem.objective.worth
     return _pair_program(problem, "preferences", _dense(problem), upper, lower, worth, 0.0, run)
 
 

@@ -89,12 +89,11 @@ def compact_program(
     encoders = [_coefficients(builder, problem, demands, lower, upper)]
     encoders.append(_pair_variables(builder, problem, pairs))
     offset = 0.0
-    if arrays.pair_weight is None:
-        for q, (_, _, weights) in enumerate(problem.queries):
-            if len(weights):
-                members = np.flatnonzero(arrays.positive_query[arrays.positive] == q)
-                encoders.append(_list_rows(builder, q, members, arrays, pairs, weights))
-                offset += float(weights[len(np.unique(arrays.negative[members])) :].sum())
+    for q, (_, _, weights) in enumerate(problem.queries):
+        if len(weights):
+            members = np.flatnonzero(arrays.positive_query[arrays.positive] == q)
+            encoders.append(_list_rows(builder, q, members, arrays, pairs, weights))
+            offset += float(weights[len(np.unique(arrays.negative[members])) :].sum())
     for number, group in enumerate(demands.top_groups):
         encoders.append(_group_rows(builder, number, group, problem, float(demands.integer_range or 1)))
 
@@ -160,8 +159,8 @@ def _pair_variables(builder: ProgramBuilder, problem: RankingProblem, pairs: _Pa
     """Variables z with z_p = 1 only where D_p.w >= eps."""
     count = len(pairs.differences)
     worth = np.zeros(count)
-    if problem.pair_weight is not None:
-        np.add.at(worth, pairs.variable, problem.pair_weight)
+    if problem.objective.by_pairs:
+        np.add.at(worth, pairs.variable, problem.objective.worth)
     builder.variables(
         "z",
         count,

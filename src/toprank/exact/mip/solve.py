@@ -21,6 +21,7 @@ from toprank.exact.mip.constraints import Constraints, InfeasibleError
 from toprank.exact.mip.program import BuildStopped, MixedIntegerProgram, with_margin
 from toprank.exact.problem import RankingProblem
 from toprank.exact.ties import break_ties
+from toprank.exact.widest import NEARLY, widest_margin
 
 __all__ = ["Formulation", "build_program", "solve_program"]
 
@@ -28,7 +29,6 @@ Floats = NDArray[np.float64]
 Formulation = Literal["mip", "mip-subrank", "mip-resolved"]
 _MOST_ENTRIES = 20_000_000  # of the constraint matrix: beyond, handing it over takes longer than most limits
 _MARGIN_OF_ERROR = 1e-7  # relative: solvers sum in floats
-_ROWS_AT_A_TIME, _MOST_ROUNDS = 100, 30
 _CLIMBING = 0.05  # of the time goes to local search from the start
 
 
@@ -210,41 +210,25 @@ def _best(
 def _widest(problem: RankingProblem, w: Floats) -> Floats:
     """Coefficients on the same support that win the pairs `w` nearly wins by the widest margin there is.
 
-    Pairs enter the linear program as they are violated; without an end after some rounds, `w` stays.
+    Signs are kept, so that a user's demands on them are. Where the program finds nothing, `w` stays.
     """
-    support = np.flatnonzero(w)
+    support, widened = np.flatnonzero(w), np.zeros_like(w)
     differences = problem.arrays().differences
     rows = differences[differences @ w >= 0.5 * problem.margin][:, support]
-    lead = rows @ w[support]
-    chosen = np.empty(0, dtype=np.intp)
-    for _ in range(_MOST_ROUNDS if rows.size else 0):
-        chosen = np.union1d(chosen, np.argsort(lead)[:_ROWS_AT_A_TIME])
-        found, widest = _widest_of(rows[chosen], np.sign(w[support]))
-        if found is None:
-            break
-        lead = rows @ found
-        if lead.min() >= 0.99 * widest:
-            widened = np.zeros_like(w)
-            widened[support] = found
-            return widened
-    return w
-
-
-def _widest_of(rows: Floats, signs: Floats) -> tuple[Floats | None, float]:
-    """Coefficients with the largest smallest product with the rows, and that product.
-
-    Signs are kept, so that a user's demands on them are.
-    """
-    from scipy.optimize import linprog
-
-    result = linprog(
-        np.append(np.zeros(len(signs)), -1.0),
-        A_ub=np.column_stack((-rows, np.ones(len(rows)))),
-        b_ub=np.zeros(len(rows)),
-        bounds=[*((0.0, 1.0) if sign > 0 else (-1.0, 0.0) for sign in signs), (0.0, None)],
-        method="highs",
+    if not rows.size:
+        return w
+    signs = np.sign(w[support])
+    found = widest_margin(
+        rows,
+        enough=lambda lead, width: lead >= NEARLY * width,
+        lower=np.minimum(signs, 0.0),
+        upper=np.maximum(signs, 0.0),
+        least=0.0,
     )
-    return (None, 0.0) if result.x is None else (result.x[:-1], float(result.x[-1]))
+    if found is None or (rows @ found.coef).min() < NEARLY * found.width:
+        return w
+    widened[support] = found.coef
+    return widened
 
 
 def _certificate(

@@ -7,28 +7,26 @@ from functools import cache
 import numpy as np
 
 from toprank.control import Run
-from toprank.exact.branching import BranchAndBound
-from toprank.exact.cells.search import CellSearch
 from toprank.exact.problem import RankingProblem
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import MethodName, choose, companion, make_method, within_reach
+from toprank.exact.search.methods import choose, companion, make_method, within_reach
 
 __all__ = ["compile_for", "compile_kernels"]
 
 
-def compile_for(problem: RankingProblem, method: MethodName = "auto") -> None:
+def compile_for(problem: RankingProblem, method: str = "auto") -> None:
     """Have all compiled, or read from disk, that a search of this problem may call."""
     if within_reach(problem):
         arrays = problem.arrays()
-        names = {choose(method, arrays), companion(method, arrays)}
+        names: set[str | None] = {choose(method, arrays), companion(method, arrays)}
         if method == "auto" and problem.penalty:
-            names.add("sweep")  # for the small supports
-        for name in names - {None}:
+            names.add("boxes")  # for the small supports
+        for name in filter(None, names):
             compile_kernels(name)
 
 
 @cache
-def compile_kernels(method: MethodName) -> None:
+def compile_kernels(method: str) -> None:
     """Have the kernels of a method compiled, or read from disk: toy problems, once a process."""
     rng = np.random.default_rng(0)
     for n, d in ((16, 2), (24, 4)):
@@ -42,7 +40,4 @@ def compile_kernels(method: MethodName) -> None:
     stopped = make_method(method, longer.arrays())
     stopped.advance(1e-3, longer.floor + 1e-6)
     stopped.checkpoint()
-    if isinstance(stopped, BranchAndBound):
-        stopped.open_bounds()  # asked for only where threads are cut off in the middle of a subtree
-    if isinstance(stopped, CellSearch):
-        stopped.clashing(np.arange(2), np.ones(2))
+    stopped.rehearse()

@@ -1,10 +1,15 @@
-"""What a branch and bound over directions looks like to the driver, and which one to choose."""
+"""The methods of proof: what each looks like to the driver, where its files are, and which one to choose.
+
+A method lives in a folder of its own and is known by one entry in `METHODS`; whoever searches, resumes or
+replays asks for it by name, and nothing of the others is ever imported.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,33 +18,34 @@ from toprank.exact.pairs import PairArrays
 from toprank.exact.problem import RankingProblem
 
 __all__ = [
+    "METHODS",
     "Method",
-    "MethodName",
-    "attainable_bound",
+    "MethodEntry",
+    "check_method",
     "choose",
     "companion",
     "make_method",
+    "replay_log",
     "resume_method",
     "within_reach",
 ]
 
 Floats = NDArray[np.float64]
-Chosen = Literal["sweep", "cells"]
-MethodName = Literal["auto", "sweep", "cells"]
 MOST_ENTRIES = 12_000_000
 """Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
-SWEEP_UP_TO = 3
-"""Features up to which the sweep is always the better method."""
+BOXES_UP_TO = 3
+"""Features up to which boxes are always the better method."""
 MANY_ZEROS, ZEROS_UP_TO = 0.05, 3000
 """Share of pairs that agree in some feature from which, without a margin, many change sides at the same
-directions; up to so many pairs the cells then take a second where the sweep may take minutes."""
-SWEEP_SMOOTH_UP_TO = 9
-"""Features up to which it is where each of them takes more than a few values."""
+directions; up to so many pairs the cells then take a second where boxes may take minutes."""
+BOXES_SMOOTH_UP_TO = 9
+"""Features up to which they are where each of them takes more than a few values."""
 FEW_VALUES, MOST_LOOKED_AT = 9, 2000
+"""A feature takes few values with so many or fewer differences among so many pairs: flags, small counts."""
 HARD_FROM, HARD_PAIRS = 7, (1000, 50_000)
 """Features from which, and pairs between which, neither method is sure to get through: both take turns."""
-SWEEP_HARD_UP_TO, FEW_POSITIVES = 7, 20
-"""There the sweep goes first up to so many features, or for so few positives; otherwise the cells do."""
+BOXES_HARD_UP_TO, FEW_POSITIVES = 7, 20
+"""There boxes go first up to so many features, or for so few positives; otherwise the cells do."""
 
 
 class Method(Protocol):
@@ -83,7 +89,81 @@ class Method(Protocol):
         """Work for about so long; what cannot reach the target is left out for good."""
 
     def checkpoint(self) -> dict[str, Any]:
-        """Arrays and numbers from which `resume` goes on."""
+        """Arrays and numbers from which the registry's `resume` goes on."""
+
+    def rehearse(self) -> None:
+        """Call what is called in rare cases only, so that it is compiled before the clock starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodEntry:
+    """Where a method's parts are, as ``"module:name"``.
+
+    Parameters
+    ----------
+    search : str
+        A class that is a `Method`, made of `PairArrays` and ``target, direction, n_jobs, keep_log``.
+    resume : str
+        A callable ``(arrays, saved, n_jobs=...)`` that goes on from what `Method.checkpoint` gave.
+    replay : str
+        A callable ``(arrays, log, bound)`` that lists what a log fails to show.
+    """
+
+    search: str
+    resume: str
+    replay: str
+
+
+METHODS: dict[str, MethodEntry] = {
+    "boxes": MethodEntry(
+        search="toprank.exact.boxes.sweep:SweepSearch",
+        resume="toprank.exact.boxes.sweep:SweepSearch.resume",
+        replay="toprank.exact.boxes.replay:replay",
+    ),
+    "cells": MethodEntry(
+        search="toprank.exact.cells.search:CellSearch",
+        resume="toprank.exact.cells.search:CellSearch.resume",
+        replay="toprank.exact.cells.replay:replay_cells",
+    ),
+}
+
+
+def check_method(name: str) -> None:
+    """Whether a user may ask for this method, else a ValueError that says for which ones."""
+    if name != "auto" and name not in METHODS:
+        raise ValueError(f"method={name!r} must be one of {', '.join(['auto', *METHODS])}.")
+
+
+def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
+    """A fresh search by name."""
+    made: Method = _find(METHODS[name].search)(arrays, **options)
+    return made
+
+
+def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
+    """The search that a checkpoint was taken from."""
+    resumed: Method = _find(METHODS[name].resume)(arrays, saved, n_jobs=n_jobs)
+    return resumed
+
+
+def replay_log(name: str, arrays: PairArrays, log: dict[bytes, bytes], bound: float) -> list[str]:
+    """What a search's log fails to show of the claim that nothing reaches the bound."""
+    if name not in METHODS:
+        return [f"the log of the method {name!r} cannot be replayed"]
+    complaints: list[str] = _find(METHODS[name].replay)(arrays, log, bound)
+    return complaints
+
+
+def _find(place: str) -> Any:
+    """What stands at ``"module:name"``; the module is imported only now."""
+    module, _, path = place.partition(":")
+    found: Any = import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
+
+
+# -- which one ----------------------------------------------------------------------------------------
 
 
 def within_reach(problem: RankingProblem) -> bool:
@@ -91,46 +171,46 @@ def within_reach(problem: RankingProblem) -> bool:
     return problem.n_pairs * problem.n_features <= MOST_ENTRIES
 
 
-def choose(method: MethodName, arrays: PairArrays) -> Chosen:
-    """The method to use on these pairs: the sweep, unless there are many features, or some with few values.
+def choose(method: str, arrays: PairArrays) -> str:
+    """The method to use on these pairs: boxes, unless there are many features, or some with few values.
 
     Features with few values (flags, one-hot columns) make many pairs change sides at the same directions,
     which boxes never separate; the cells between the pairs' hyperplanes do not mind. Nor do they mind pairs
     that agree in some features and not in others (mostly zeros, say). On hard problems the
-    cells' bound falls at once and then slowly, that of the sweep late and then fast, soonest where positives
+    cells' bound falls at once and then slowly, that of boxes late and then fast, soonest where positives
     are few; see `companion`.
 
     >>> X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
     >>> smooth, coarse = (RankingProblem.from_labels(Z, y).arrays() for Z in (X, np.sign(X)))
-    >>> choose("auto", smooth), choose("auto", coarse), choose("sweep", coarse)
-    ('sweep', 'cells', 'sweep')
+    >>> choose("auto", smooth), choose("auto", coarse), choose("boxes", coarse)
+    ('boxes', 'cells', 'boxes')
     """
     if method != "auto":
         return method
     d = arrays.differences.shape[1]
     if d > 2 and _meets_at_axes(arrays):
         return "cells"
-    if d <= SWEEP_UP_TO or (d <= SWEEP_SMOOTH_UP_TO and _sweep_first(arrays)):
-        return "sweep"
+    if d <= BOXES_UP_TO or (d <= BOXES_SMOOTH_UP_TO and _boxes_first(arrays)):
+        return "boxes"
     return "cells"
 
 
-def companion(method: MethodName, arrays: PairArrays) -> Chosen | None:
+def companion(method: str, arrays: PairArrays) -> str | None:
     """The method to take turns with the one chosen, where it is not clear which will get further.
 
     >>> X, y = np.random.default_rng(0).normal(size=(200, 8)), np.arange(200) % 20 == 0
     >>> arrays = RankingProblem.from_labels(X, y).arrays()
-    >>> choose("auto", arrays), companion("auto", arrays), companion("sweep", arrays)
-    ('sweep', 'cells', None)
+    >>> choose("auto", arrays), companion("auto", arrays), companion("boxes", arrays)
+    ('boxes', 'cells', None)
     """
     if method != "auto" or not _hard(arrays):
         return None
-    return "cells" if choose(method, arrays) == "sweep" else "sweep"
+    return "cells" if choose(method, arrays) == "boxes" else "boxes"
 
 
 def _hard(arrays: PairArrays) -> bool:
     pairs, d = arrays.differences.shape
-    return HARD_FROM <= d <= SWEEP_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
+    return HARD_FROM <= d <= BOXES_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
 
 
 def _meets_at_axes(arrays: PairArrays) -> bool:
@@ -142,54 +222,15 @@ def _meets_at_axes(arrays: PairArrays) -> bool:
     return bool(partly.mean() > MANY_ZEROS)
 
 
-def _sweep_first(arrays: PairArrays) -> bool:
-    """Whether the sweep is the better bet with a moderate number of features."""
+def _boxes_first(arrays: PairArrays) -> bool:
+    """Whether boxes are the better bet with a moderate number of features."""
     smooth = _smooth(arrays.differences)
     if not _hard(arrays):
         return smooth
-    few = arrays.pair_weight is None and len(arrays.positive_query) <= FEW_POSITIVES
-    return few or (smooth and arrays.differences.shape[1] <= SWEEP_HARD_UP_TO)
+    few = not arrays.objective.by_pairs and arrays.objective.n_items <= FEW_POSITIVES
+    return few or (smooth and arrays.differences.shape[1] <= BOXES_HARD_UP_TO)
 
 
 def _smooth(differences: Floats) -> bool:
     """Whether no column takes few values only."""
     return all(len(np.unique(column)) > FEW_VALUES for column in differences[:MOST_LOOKED_AT].T)
-
-
-def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
-    """A fresh search by name."""
-    return _class(name)(arrays, **options)
-
-
-def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
-    """The search that a checkpoint was taken from."""
-    return _class(name).resume(arrays, saved, n_jobs=n_jobs)
-
-
-def _class(name: str) -> Any:
-    if name == "cells":
-        from toprank.exact.cells.search import CellSearch
-
-        return CellSearch
-    from toprank.exact.boxes.sweep import SweepSearch
-
-    return SweepSearch
-
-
-def attainable_bound(arrays: PairArrays) -> float:
-    """Value when every pair is won that can be won by itself; no answer is better.
-
-    Pairs of equal rows are lost.
-
-    >>> problem = RankingProblem.from_labels([[0.0], [1.0], [0.0]], [0, 1, 1], "auc")
-    >>> problem.trivial_bound, attainable_bound(problem.arrays())
-    (1.0, 0.5)
-    """
-    possible = arrays.winnable()
-    if arrays.pair_weight is not None:
-        return math.fsum(arrays.pair_weight[possible].tolist())
-    lost = np.bincount(arrays.positive[~possible], minlength=len(arrays.positive_query))
-    order = np.lexsort((lost, arrays.positive_query))
-    query = arrays.positive_query[order]
-    place = np.arange(len(query)) - np.searchsorted(query, query)
-    return math.fsum(arrays.weights[arrays.weight_start[query] + place + lost[order]].tolist())

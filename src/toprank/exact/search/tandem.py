@@ -20,7 +20,7 @@ __all__ = ["Tandem"]
 Floats = NDArray[np.float64]
 HEAD_START = 10.0
 """Seconds the first method has for itself: most problems take less. After that they take equal turns: the
-bound of the cells tells little about when that of the sweep, which falls late, will overtake it."""
+bound of the cells tells little about when that of boxes, which falls late, will overtake it."""
 
 
 class Tandem:
