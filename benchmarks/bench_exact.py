@@ -36,8 +36,8 @@ from toprank.datasets import gaussians, load
 from toprank.exact.certificate import Certificate
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search.compilation import compile_for
 from toprank.exact.search.driver import search
+from toprank.exact.search.methods import compile_for
 
 TWO_THREADS, ONE_THREAD = 2, 1
 SEEDS = 5
@@ -160,7 +160,7 @@ def show(label: str, who: str, line: Line) -> None:
 
 def compile_all(environment: dict[str, str]) -> float:
     """Seconds of a process that compiles all kernels, or reads them from the cache."""
-    work = "from toprank.exact.search.compilation import compile_kernels as c; c('boxes'); c('cells')"
+    work = "from toprank.exact.search.methods import compile_kernels as c; c('boxes'); c('cells')"
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-c", work], env=environment, check=True)
     return time.perf_counter() - begin

@@ -23,8 +23,8 @@ from toprank.exact.mip import backends
 from toprank.exact.mip.compact import Strengthening, compact_program
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search.compilation import compile_kernels
 from toprank.exact.search.driver import search
+from toprank.exact.search.methods import compile_kernels
 
 MARGIN = 1e-3
 IMPROVEMENTS = ("own_constants", "merge_equal", "fix_decided")

@@ -15,7 +15,7 @@ import numpy as np
 import toprank.exact
 from toprank.control import Run
 from toprank.exact import RankingProblem
-from toprank.exact.search.compilation import compile_kernels
+from toprank.exact.search.methods import compile_kernels
 from toprank.exact.preferences import multipartite_pairs
 from toprank.exact.search.driver import search
 

@@ -12,11 +12,11 @@ import hostile_problems as hostile
 from toprank.control import Run
 from toprank.datasets import load
 from toprank.exact import RankingProblem, verify
-from toprank.exact.arithmetic.whole import free_margin, independent_columns, is_regular
+from toprank.exact.arithmetic.dependence import free_margin, independent_columns, is_regular
 from toprank.exact.boxes.replay import replay
 from toprank.exact.boxes.sweep import SweepSearch
-from toprank.exact.search.compilation import compile_for
 from toprank.exact.search.driver import search
+from toprank.exact.search.methods import compile_for
 from toprank.rankers.exact import ExactRanker
 
 PROBLEMS, BLOCKS = 240, 12

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.arithmetic.rational import is_sparse
+from toprank.exact.arithmetic.rational import Matrix, is_sparse
 from toprank.labels import top_label
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Matrix = Floats | sp.csr_matrix | sp.csr_array
 
 _LARGEST = 1e150  # products of two such numbers, summed over the columns, stay finite
 

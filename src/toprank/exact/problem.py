@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.arithmetic import counting
+from toprank.exact.arithmetic import rational
+from toprank.exact.arithmetic.dependence import free_margin
 from toprank.exact.arithmetic.rational import is_sparse
-from toprank.exact.arithmetic.whole import free_margin
 from toprank.exact.inputs import (
     Matrix,
     read_margin,
@@ -302,10 +302,10 @@ class RankingProblem:
 
     def won(self, coef: ArrayLike, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which pairs of rows (upper, lower) coefficients of the original features win, exactly."""
-        return counting.won_pairs(self._scores(self._read_coef(coef)), pairs)
+        return rational.won_pairs(self._scores(self._read_coef(coef)), pairs)
 
-    def _scores(self, coef: Floats) -> counting.Scores:
-        return counting.Scores(self.X, coef, self.scales, self.centred, self.margin)
+    def _scores(self, coef: Floats) -> rational.Scores:
+        return rational.Scores(self.X, coef, self.scales, self.centred, self.margin)
 
     def _terms(self, coef: ArrayLike, *, exact: bool) -> list[float]:
         """Summands of the value: one weight for each positive or won pair, one penalty per coefficient."""
@@ -314,11 +314,11 @@ class RankingProblem:
         priced = [-self.penalty] * int(np.count_nonzero(values)) if self.penalty else []
         return [*self.objective.terms(self._lost(scores, exact)).tolist(), *priced]
 
-    def _lost(self, scores: counting.Scores, exact: bool) -> NDArray[Any]:
+    def _lost(self, scores: rational.Scores, exact: bool) -> NDArray[Any]:
         """Pairs that each positive, or each preference, loses."""
         if self.pairs is not None:
-            return ~counting.won_pairs(scores, self.pairs, exact=exact)
-        return np.concatenate(counting.lost_counts(scores, self.queries, exact=exact))
+            return ~rational.won_pairs(scores, self.pairs, exact=exact)
+        return np.concatenate(rational.lost_counts(scores, self.queries, exact=exact))
 
     def _read_coef(self, coef: ArrayLike) -> Floats:
         values = np.asarray(coef, dtype=np.float64)
@@ -346,7 +346,7 @@ class RankingProblem:
         """The problem over its pairs, restricted to some columns when asked; those on all are made once.
 
         Where all numbers are whole and small the arrays have a margin though the problem has none: it
-        changes nothing about which pairs can be won together (`toprank.exact.arithmetic.whole`).
+        changes nothing about which pairs can be won together (`toprank.exact.arithmetic.dependence`).
         """
         kept = np.arange(self.n_features) if columns is None else np.asarray(columns, dtype=np.int64)
         everything = np.array_equal(kept, np.arange(self.n_features))

@@ -14,8 +14,8 @@ from toprank.exact.certificate import Certificate
 from toprank.exact.mip.constraints import Constraints
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
-from toprank.exact.search.compilation import compile_for
 from toprank.exact.search.driver import search
+from toprank.exact.search.methods import compile_for
 from toprank.rankers.parts.starts import Start, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic

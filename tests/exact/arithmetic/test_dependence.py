@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from toprank.exact.arithmetic._dependence_kernels import dependent
+from toprank.exact.arithmetic._kernels import dependent
 from toprank.exact.arithmetic.dependence import ledger
 
 

@@ -1,11 +1,16 @@
-"""Scores without rounding: every float is a whole number times a power of two.
+"""Scores without rounding, and which pairs they win.
 
-Sums of products of such numbers are exact in Python's integers, so comparing two scores is exact too,
-and a list of n items costs n dot products and one sort rather than all pairs.
+Every float is a whole number times a power of two. Sums of products of such numbers are exact in Python's
+integers, so comparing two scores is exact too, and a list of n items costs n dot products and one sort rather
+than all pairs. Pairs are counted in floats where rounding cannot matter and in whole numbers where it can.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +18,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from toprank.exact.objective import Query
+from toprank.exact.pairs import lengths
 from toprank.exact.rounding import UNIT
 
 __all__ = [
+    "Scores",
     "exact_scores",
     "is_sparse",
+    "lost_counts",
     "score_error_bound",
     "whole_numbers",
+    "won_pairs",
 ]
+
+Floats = NDArray[np.float64]
+Matrix = Floats | sp.csr_matrix | sp.csr_array
+Rows = NDArray[np.int64]
+PAIRS_AT_A_TIME = 1 << 16
 
 
 def is_sparse(rows: Any) -> bool:
@@ -73,3 +88,156 @@ def score_error_bound(rows: Any, coef: NDArray[np.float64]) -> NDArray[np.float6
     magnitude = np.asarray(abs(rows) @ np.abs(coef), dtype=np.float64)
     terms = 2 * rows.shape[1] + 8
     return terms * UNIT * magnitude * 1.01 + 1e-150
+
+
+# -- pairs --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Linear scores of all rows, in floats and as exactly as wanted.
+
+    Parameters
+    ----------
+    rows : (n, d) array or CSR matrix
+        The features as given.
+    coef : (d,) array
+        Their coefficients.
+    scales : (d,) array
+        Powers of two that bring columns to a common size.
+    shifted : (n, d) array or CSR matrix
+        Rows divided by the scales, less any vector: each entry within one unit of rounding.
+    margin : float
+        Least score difference that wins a pair, relative to its length and the largest scaled coefficient.
+    """
+
+    rows: Matrix
+    coef: Floats
+    scales: Floats
+    shifted: Matrix
+    margin: float
+
+    def scaled_coef(self) -> Floats:
+        """Coefficients of the scaled features, brought to a largest magnitude near 1 by a power of two."""
+        mantissa, exponent = np.frexp(self.coef)
+        exponent = exponent + np.frexp(self.scales)[1]
+        return np.ldexp(mantissa, exponent - exponent[mantissa != 0].max())
+
+    def floats(self) -> tuple[Floats, Floats]:
+        """Scores up to a common shift, and how far each is from the exact one at most."""
+        coef = self.scaled_coef()
+        return np.asarray(self.shifted @ coef, dtype=np.float64), score_error_bound(self.shifted, coef)
+
+    def exact(self, chosen: Rows) -> list[int]:
+        """Whole numbers that compare as the exact scores of some rows do."""
+        return exact_scores(self.rows[chosen], self.coef)[0]
+
+
+def lost_counts(scores: Scores, queries: Sequence[Query], *, exact: bool = False) -> list[Rows]:
+    """For each query the number of negatives each positive fails to beat, sorted ascending.
+
+    A positive beats a negative when its score is higher (by the margin, where there is one). Queries without
+    position weights are passed over (an empty array).
+    """
+    if not scores.coef.any():
+        return [np.full(len(upper) if len(w) else 0, len(lower)) for upper, lower, w in queries]
+    if scores.margin > 0:
+        return [_margin_counts(scores, query, exact) if len(query[2]) else _none() for query in queries]
+    if exact:
+        return [_exact_counts(scores, upper[: len(w)], lower) for upper, lower, w in queries]
+    near = scores.floats()
+    return [_counts(scores, query, *near) if len(query[2]) else _none() for query in queries]
+
+
+def _none() -> Rows:
+    return np.empty(0, dtype=np.int64)
+
+
+def _counts(scores: Scores, query: Query, near: Floats, error: Floats) -> Rows:
+    """Lost pairs of one query by two searches in the sorted negatives, doubtful ones settled exactly."""
+    upper, lower, _ = query
+    order = np.argsort(near[lower], kind="stable")
+    lower, ranked = lower[order], near[lower][order]
+    # Errors differ wildly where one value is an outlier: each rival is searched for at both of its ends.
+    low, high = np.sort(near[lower] - error[lower]), np.sort(near[lower] + error[lower])
+    own = near[upper]
+    surely_won = np.searchsorted(high, own - error[upper] * (1 + 8 * UNIT), side="left")
+    maybe_won = np.searchsorted(low, own + error[upper] * (1 + 8 * UNIT), side="right")
+    if (maybe_won > surely_won).sum() == 0:
+        return np.sort(len(lower) - surely_won)
+    if (maybe_won - surely_won).sum() > 20 * (len(upper) + len(lower)):
+        return _exact_counts(scores, upper, lower)
+    won = surely_won.copy()
+    for i in np.flatnonzero(maybe_won > surely_won):
+        gap = np.abs(ranked - own[i]) <= (error[lower] + error[upper[i]]) * (1 + 8 * UNIT)
+        won[i] = int((ranked[~gap] < own[i]).sum())
+        mine, *rivals = scores.exact(np.concatenate(([upper[i]], lower[gap])))
+        won[i] += sum(mine > rival for rival in rivals)
+    return np.sort(len(lower) - won)
+
+
+def _exact_counts(scores: Scores, upper: Rows, lower: Rows) -> Rows:
+    values = scores.exact(np.concatenate((upper, lower)))
+    rivals = sorted(values[len(upper) :])
+    lost = [len(lower) - bisect_left(rivals, own) for own in values[: len(upper)]]
+    return np.sort(np.array(lost, dtype=np.int64))
+
+
+def _margin_counts(scores: Scores, query: Query, exact: bool) -> Rows:
+    """Lost pairs of one query, every pair by itself: each has its own length."""
+    upper, lower, _ = query
+    pairs = np.column_stack((np.repeat(upper, len(lower)), np.tile(lower, len(upper))))
+    won = _won_by_margin(scores, pairs, exact)
+    return np.sort((~won).reshape(len(upper), len(lower)).sum(axis=1))
+
+
+def won_pairs(scores: Scores, pairs: Rows, *, exact: bool = False) -> NDArray[np.bool_]:
+    """Whether the upper row of each pair scores higher than the lower one (by the margin, if any)."""
+    if not scores.coef.any():
+        return np.zeros(len(pairs), dtype=bool)
+    if scores.margin > 0:
+        return _won_by_margin(scores, pairs, exact)
+    near, error = scores.floats()
+    upper, lower = pairs.T
+    lead = near[upper] - near[lower]
+    slack = (error[upper] + error[lower]) * (1 + 8 * UNIT) + 4 * UNIT * np.abs(lead)
+    won = np.asarray(lead > 0)
+    doubtful = np.arange(len(pairs)) if exact else np.flatnonzero(np.abs(lead) <= slack)
+    if len(doubtful):
+        used, number = np.unique(pairs[doubtful], return_inverse=True)
+        values = scores.exact(used)
+        won[doubtful] = [values[i] > values[k] for i, k in number.reshape(-1, 2)]
+    return won
+
+
+def _won_by_margin(scores: Scores, pairs: Rows, exact: bool) -> NDArray[np.bool_]:
+    """Whether each pair is won by the margin times its length times the largest scaled coefficient."""
+    coef, won = scores.scaled_coef(), np.zeros(len(pairs), dtype=bool)
+    largest = float(np.abs(coef).max())
+    for begin in range(0, len(pairs), PAIRS_AT_A_TIME):
+        upper, lower = pairs[begin : begin + PAIRS_AT_A_TIME].T
+        D = _dense(scores.rows, upper) / scores.scales - _dense(scores.rows, lower) / scores.scales
+        D = np.ldexp(D, -lengths(D)[:, None])
+        lead, need = D @ coef, scores.margin * largest
+        doubt = (2 * len(coef) + 8) * UNIT * (np.abs(D) @ np.abs(coef) + need) + 1e-150
+        block = D.any(axis=1) & (lead >= need)
+        unsure = D.any(axis=1) & (exact | (np.abs(lead - need) <= doubt))
+        for p in np.flatnonzero(unsure):
+            block[p] = _wins_exactly(scores, int(upper[p]), int(lower[p]))
+        won[begin : begin + PAIRS_AT_A_TIME] = block
+    return won
+
+
+def _wins_exactly(scores: Scores, upper: int, lower: int) -> bool:
+    """The same in fractions."""
+    x, z = (_dense(scores.rows, np.array([i]))[0] for i in (upper, lower))
+    length = Fraction(2) ** int(lengths((x / scores.scales - z / scores.scales)[None])[0])
+    w = [Fraction(c) for c in scores.coef.tolist()]
+    largest = max(abs(a) * Fraction(s) for a, s in zip(w, scores.scales.tolist(), strict=True))
+    lead = sum((Fraction(a) - Fraction(b)) * c for a, b, c in zip(x.tolist(), z.tolist(), w, strict=True))
+    return lead >= Fraction(scores.margin) * length * largest
+
+
+def _dense(rows: Matrix, chosen: Rows) -> Floats:
+    part: Any = rows[chosen]
+    return np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)

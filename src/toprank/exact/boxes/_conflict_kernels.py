@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from toprank.exact.arithmetic._dependence_kernels import dependent
+from toprank.exact.arithmetic._kernels import dependent
 from toprank.exact.boxes._sweep_kernels import JIT, lose, regain
 
 NEARLY = 2.0**-46

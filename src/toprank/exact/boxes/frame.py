@@ -18,9 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
-from toprank.exact.arithmetic.coordinates import pairs_in, plain_basis, slanted
-from toprank.exact.arithmetic.dependence import Ledger, ledger
-from toprank.exact.arithmetic.whole import independent_columns, is_regular
+from toprank.exact.arithmetic.dependence import (
+    Ledger,
+    independent_columns,
+    is_regular,
+    ledger,
+    pairs_in,
+    plain_basis,
+    slanted,
+)
 from toprank.exact.pairs import PairArrays
 from toprank.exact.rounding import UNIT, Scale, largest_leads, value_scale
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from toprank.exact.arithmetic.dependence import independent_columns, is_regular
 from toprank.exact.arithmetic.rational import whole_numbers
-from toprank.exact.arithmetic.whole import independent_columns, is_regular
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["complaint_about", "exact_pairs", "opposed", "rounded", "sectors"]

@@ -6,7 +6,7 @@ The arrays are explained in `_cell_layout`.
 import numpy as np
 from numba import njit
 
-from toprank.exact.arithmetic._dependence_kernels import dependent, spanning
+from toprank.exact.arithmetic._kernels import dependent, spanning
 from toprank.exact.cells._layout import (
     EPS,
     EXACT,

@@ -215,7 +215,7 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         """Which of the units provably cannot all win, the largest multiplier first, or None."""
         if self._units.margin > 0:
             return clash(self._units.rows[units], multipliers, self._units.gauges[0][layout.EXACT][units])
-        from toprank.exact.arithmetic._dependence_kernels import dependent
+        from toprank.exact.arithmetic._kernels import dependent
 
         used = np.flatnonzero(multipliers > 1e-9 * multipliers.max(initial=0.0))
         chosen = used[np.argsort(-multipliers[used], kind="stable")]

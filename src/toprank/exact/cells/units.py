@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.arithmetic.coordinates import pairs_in, plain_basis
-from toprank.exact.arithmetic.dependence import Ledger, ledger, two_difference
+from toprank.exact.arithmetic.dependence import Ledger, ledger, pairs_in, plain_basis, two_difference
 from toprank.exact.pairs import PairArrays, lengths
 from toprank.exact.rounding import UNIT, Scale, value_scale
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.control import Run
+from toprank.exact.climb.local_search import local_search
 from toprank.exact.pairs import PairArrays
 from toprank.exact.problem import RankingProblem
 
@@ -24,6 +27,8 @@ __all__ = [
     "check_method",
     "choose",
     "companion",
+    "compile_for",
+    "compile_kernels",
     "make_method",
     "replay_log",
     "resume_method",
@@ -234,3 +239,38 @@ def _boxes_first(arrays: PairArrays) -> bool:
 def _smooth(differences: Floats) -> bool:
     """Whether no column takes few values only."""
     return all(len(np.unique(column)) > FEW_VALUES for column in differences[:MOST_LOOKED_AT].T)
+
+
+# -- compiling ----------------------------------------------------------------------------------------
+
+
+def compile_for(problem: RankingProblem, method: str = "auto") -> None:
+    """Have all compiled, or read from disk, that a search of this problem may call."""
+    check_method(method)
+    if within_reach(problem):
+        arrays = problem.arrays()
+        names = {choose(method, arrays), companion(method, arrays)}
+        if method == "auto" and problem.penalty:
+            names.add("boxes")  # for the small supports
+        for name in filter(None, names):
+            compile_kernels(name)
+
+
+@cache
+def compile_kernels(method: str) -> None:
+    """Have the kernels of a method and of the climb compiled, or read from disk: toys, once a process."""
+    rng = np.random.default_rng(0)
+    # Small whole numbers have a margin of their own, which other kernels make use of.
+    tables = (rng.normal(size=(16, 2)), rng.normal(size=(24, 4)), rng.integers(0, 3, (16, 2)))
+    for X in tables:
+        toy = RankingProblem.from_labels(X, np.arange(len(X)) % 3 == 0, "dcg")
+        local_search(toy, [np.ones(toy.n_features)], Run(rng=0), max_iter=50)
+        found = make_method(method, toy.arrays(), target=toy.floor, direction=np.ones(toy.n_features))
+        while not found.done:
+            found.advance(1.0, toy.floor)
+    # One that is stopped on the way, for what is only needed then.
+    longer = RankingProblem.from_labels(rng.normal(size=(120, 5)), np.arange(120) % 3 == 0, "dcg")
+    stopped = make_method(method, longer.arrays())
+    stopped.advance(1e-3, longer.floor + 1e-6)
+    stopped.checkpoint()
+    stopped.rehearse()
