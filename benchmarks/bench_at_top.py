@@ -79,14 +79,14 @@ def on_files(quick):
         return kept
     for tau in (0.19, 0.14, 0.095, 0.05, 0.01):
         data = parts(*ionosphere, 10, 3)
-        kept &= measure(f"ionosphere, 3 of 10 parts, tau {tau:g}", *data, 5, tau=tau)
-    kept &= measure("pima, exhaustive", *pima, 30, tau=0.05)
-    kept &= measure("pima, exhaustive, two processes", *pima, 30, tau=0.05, n_jobs=2)
-    kept &= measure("pima, screened", *pima, 30, tau=0.05, solver="screened")
-    kept &= measure("spambase, a twentieth, exhaustive", *parts(*spambase, 20, 1), 5, tau=0.05)
+        kept &= measure(f"ionosphere, 3 of 10 parts, tau {tau:g}", *data, 5, top_share=tau)
+    kept &= measure("pima, exhaustive", *pima, 30, top_share=0.05)
+    kept &= measure("pima, exhaustive, two processes", *pima, 30, top_share=0.05, n_jobs=2)
+    kept &= measure("pima, screened", *pima, 30, top_share=0.05, solver="screened")
+    kept &= measure("spambase, a twentieth, exhaustive", *parts(*spambase, 20, 1), 5, top_share=0.05)
     if not quick:
-        kept &= measure("spambase, screened", *spambase, 600, tau=0.05, solver="screened", n_jobs=JOBS)
-    kept &= measure("spambase, local", *spambase, 60, tau=0.05, solver="local")
+        kept &= measure("spambase, screened", *spambase, 600, top_share=0.05, solver="screened", n_jobs=JOBS)
+    kept &= measure("spambase, local", *spambase, 60, top_share=0.05, solver="local")
     return kept
 
 
@@ -112,7 +112,7 @@ def main():
     quick = "--quick" in sys.argv[1:]
     print(f"{'':<38}{'rows':>8}{'d':>5}{'time':>11}{'of LogReg':>12}{'P@tau':>8}{'LogReg':>8}")
     kept = on_files(quick)
-    kept &= measure("synthetic, local", *synthetic(200_000), 60, tau=0.05, solver="local")
+    kept &= measure("synthetic, local", *synthetic(200_000), 60, top_share=0.05, solver="local")
     print("\ntime against the number of rows (20 features)")
     growth("exhaustive", (100, 200, 400, 800))
     growth("screened", (100, 200, 400, 800))

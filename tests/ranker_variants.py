@@ -41,7 +41,7 @@ MODES = {
     "Grill": ({}, []),
     "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),
     "PNormPush": (
-        {"n_rounds": 10},
+        {"n_estimators": 10},
         [
             *modes("p", 1, 64),
             *modes("solver", "boosting"),
@@ -50,9 +50,12 @@ MODES = {
         ],
     ),
     "PNormPushCV": ({"Cs": (0.1, 1.0)}, []),
-    "PatMat": ({}, [*modes("loss", "logistic"), *modes("negatives_only", True)]),
+    "PatMat": ({}, [*modes("loss", "logistic"), *modes("negative_share", 0.1)]),
     "PluginRanker": ({}, modes("estimator", LinearRegression(), LogisticRegression(C=0.1))),
-    "RankBoost": ({"n_rounds": 20}, [*modes("weak_rankers", "stumps"), *modes("validation_fraction", 0.3)]),
+    "RankBoost": (
+        {"n_estimators": 20},
+        [*modes("weak_rankers", "stumps"), *modes("validation_fraction", 0.3)],
+    ),
     "RankRLS": (
         {},
         [*modes("levels", "graded"), *modes("kernel", *KERNELS, LinearKernel()), *APPROXIMATIONS],
@@ -65,9 +68,9 @@ MODES = {
         {},
         [
             *modes("loss", "squared_hinge"),
-            *modes("penalty", "l1"),
-            {"penalty": "l1", "loss": "squared_hinge"},
-            {"penalty": "lq", "loss": "squared_hinge"},
+            *modes("norm", "l1"),
+            {"norm": "l1", "loss": "squared_hinge"},
+            {"norm": "lq", "loss": "squared_hinge"},
             *modes("levels", "graded"),
             {"levels": "graded", "loss": "squared_hinge"},
             *modes("weighting", "queries", "top", "top@5"),
@@ -80,7 +83,7 @@ MODES = {
         {"Cs": (1.0,), "cv": 2},
         [
             *modes("loss", "squared_hinge"),
-            *modes("penalty", "l1"),
+            *modes("norm", "l1"),
             *modes("levels", "graded"),
             *modes("kernel", "rbf", "precomputed"),
         ],
@@ -90,12 +93,12 @@ MODES = {
         {"Cs": (0.1, 1.0), "cv": 2},
         modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),
     ),
-    "TauFPL": ({"tau": 0.3}, modes("loss", "logistic", "hinge")),
+    "TauFPL": ({"negative_share": 0.3}, modes("loss", "logistic", "hinge")),
     "TopEnsemble": (
         {"members": [("logistic", LogisticRegression()), ("svm", toprank.RankSVM())], "cv": 2},
         modes("trust", 0.0),
     ),
-    "TopPush": ({}, modes("loss", "logistic", "hinge")),
+    "TopPush": ({}, [*modes("loss", "logistic", "hinge"), *modes("kernel", "rbf"), *APPROXIMATIONS]),
     "TopPushK": ({}, modes("loss", "logistic", "hinge")),
 }
 # These take a minute each.
@@ -104,11 +107,11 @@ SLOW_MODES = {
         *modes("solver", "screened", "local"),
         *modes("weighting", "balanced", "rows"),
         *modes("kernel", *KERNELS),
-        {"kernel": "rbf", "nystroem": 20},
+        *APPROXIMATIONS,
         {"kernel": "rbf", "solver": "local"},
     ],
     "DirectRanker": [*modes("start", "logistic", "mean"), *modes("statistic", "auc", "precision@5")],
-    "RankSVM": modes("penalty", "lq"),
+    "RankSVM": modes("norm", "lq"),
 }
 
 

@@ -55,8 +55,8 @@ LONG = {
         reranker=RankThenRerank(reranker=ExactRanker(time_limit=30), top=150), top=200
     ),
     "cross-validated": lambda: RankerCV(Slow(), Cs=np.logspace(-3, 3, 7), cv=5, time_limit=None),
-    "pins": lambda: AccuracyAtTop(tau=0.1, time_limit=30),
-    "pins, two processes": lambda: AccuracyAtTop(tau=0.1, time_limit=30, n_jobs=2),
+    "pins": lambda: AccuracyAtTop(top_share=0.1, time_limit=30),
+    "pins, two processes": lambda: AccuracyAtTop(top_share=0.1, time_limit=30, n_jobs=2),
 }
 
 

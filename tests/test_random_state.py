@@ -17,7 +17,7 @@ DRAWING = [
     toprank.RankRLS(approximation="fourier", **KERNEL),
     toprank.InfinitePush(approximation="nystroem", **KERNEL),
     toprank.InfinitePush(approximation="fourier", **KERNEL),
-    toprank.AccuracyAtTop(kernel="rbf", nystroem=8, solver="local"),
+    toprank.AccuracyAtTop(kernel="rbf", approximation="nystroem", n_components=8, solver="local"),
     toprank.RankerCV(toprank.RankSVM(approximation="nystroem", **KERNEL), Cs=[0.1, 1.0], cv=2),
     toprank.RankThenRerank(toprank.RankSVM(), toprank.DirectRanker(n_restarts=1)),
 ]

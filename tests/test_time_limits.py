@@ -55,7 +55,7 @@ FITS = {
     "mixed-integer program": (toprank.ExactRanker(n_jobs=1, solver="mip"), (80, 5)),
     "direct": (toprank.DirectRanker(n_restarts=10_000, max_iter=10**7), (3000, 20)),
     "cross-validation": (toprank.RankSVMCV(Cs=np.geomspace(0.01, 100, 30), tol=1e-9), (3000, 20)),
-    "boosting": (toprank.RankBoost(n_rounds=10**6), (3000, 20)),
+    "boosting": (toprank.RankBoost(n_estimators=10**6), (3000, 20)),
     "p-norm": (toprank.PNormPush(64, C=1e4, tol=1e-12), (6000, 60)),
     "at the top": (toprank.AccuracyAtTop(solver="local"), (3000, 20)),
 }

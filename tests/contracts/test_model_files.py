@@ -33,7 +33,7 @@ CONFIGURATIONS = {
     "push, fourier": lambda: toprank.InfinitePush(kernel="rbf", approximation="fourier", n_components=10),
     "push, gradient projection": lambda: toprank.InfinitePush(solver="gradient_projection", max_iter=20),
     "svm, hinge": lambda: toprank.RankSVM(loss="hinge"),
-    "svm, l1": lambda: toprank.RankSVM(penalty="l1"),
+    "svm, l1": lambda: toprank.RankSVM(norm="l1"),
     "svm, rbf": lambda: toprank.RankSVM(kernel="rbf"),
     "svm, as many landmarks as features": lambda: toprank.RankSVM(
         kernel="rbf", approximation="nystroem", n_components=4
@@ -45,8 +45,12 @@ CONFIGURATIONS = {
     "p-norm, boosted features": lambda: toprank.PNormPush(solver="boosting", weak_rankers="features"),
     "p-norm, boosted stumps": lambda: toprank.PNormPush(solver="boosting", weak_rankers="stumps"),
     "at top, rbf": lambda: toprank.AccuracyAtTop(0.2, kernel="rbf"),
-    "at top, nystroem": lambda: toprank.AccuracyAtTop(0.2, kernel="rbf", nystroem=10),
-    "at top, as many landmarks as features": lambda: toprank.AccuracyAtTop(0.2, kernel="rbf", nystroem=4),
+    "at top, nystroem": lambda: toprank.AccuracyAtTop(
+        0.2, kernel="rbf", approximation="nystroem", n_components=10
+    ),
+    "at top, as many landmarks as features": lambda: toprank.AccuracyAtTop(
+        0.2, kernel="rbf", approximation="nystroem", n_components=4
+    ),
     "at top, local": lambda: toprank.AccuracyAtTop(0.2, solver="local", random_state=0),
     "plugin, logistic": lambda: toprank.PluginRanker(LogisticRegression()),
     "plugin, forest": lambda: toprank.PluginRanker(RandomForestClassifier(3, random_state=0)),

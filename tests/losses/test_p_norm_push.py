@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pairwise_oracles as oracle
-from toprank.losses.p_norm_push import PNormPushLoss, PushItems
+from toprank.losses.p_norm_push import PNormPushItems, PNormPushLoss
 
 
 @st.composite
@@ -33,7 +33,7 @@ def test_value_and_gradient_equal_the_definition(items, p):
 def test_hessian_by_finite_differences(p):
     rng = np.random.default_rng(0)
     y, qid, scores = rng.integers(0, 2, 16), rng.integers(0, 2, 16), rng.normal(size=16)
-    items = PushItems.from_labels(y, qid=qid, sample_weight=rng.uniform(0.5, 2, 16))
+    items = PNormPushItems.from_labels(y, qid=qid, sample_weight=rng.uniform(0.5, 2, 16))
     point = items.at(scores, p)
     for k, unit in enumerate(np.eye(16)):
         column = oracle.numerical_gradient(lambda s, u=unit: items.at(s, p).gradient @ u, scores, 1e-6)
@@ -67,4 +67,4 @@ def test_queries_without_both_classes_do_not_count():
     assert value == pytest.approx(-1.0)
     assert gradient.tolist() == [-1.0, 1.0, 0.0, 0.0]
     with pytest.raises(ValueError, match="both classes"):
-        PushItems.from_labels([1, 0], qid=[0, 1])
+        PNormPushItems.from_labels([1, 0], qid=[0, 1])

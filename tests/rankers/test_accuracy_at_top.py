@@ -109,9 +109,11 @@ def test_rbf_equals_its_own_gram_matrix_on_new_rows(solver):
 def test_all_nystroem_components_give_the_whole_kernel():
     X, y = sample(9)
     whole = AccuracyAtTop(0.25, 0.5, kernel="rbf", gamma=0.3).fit(X, y)
-    approximate = clone(whole).set_params(nystroem=len(X), random_state=0).fit(X, y)
+    approximate = (
+        clone(whole).set_params(approximation="nystroem", n_components=len(X), random_state=0).fit(X, y)
+    )
     np.testing.assert_allclose(approximate.decision_function(X), whole.decision_function(X), atol=1e-4)
-    few = clone(whole).set_params(nystroem=5, random_state=0).fit(X, y)
+    few = clone(whole).set_params(approximation="nystroem", n_components=5, random_state=0).fit(X, y)
     assert few.coef_.shape == (5,)
 
 
@@ -181,7 +183,7 @@ def test_weightings_are_the_same_up_to_C():
 
 @pytest.mark.parametrize("tau", [-0.1, 0.0, 1.0, 1.5, np.nan])
 def test_tau_outside_the_open_interval(tau):
-    with pytest.raises(ValueError, match="tau="):
+    with pytest.raises(ValueError, match="top_share="):
         AccuracyAtTop(tau).fit(*sample(0))
 
 
@@ -232,7 +234,7 @@ def test_identical_items(solver):
         ({"tol": 2.0}, "tol="),
         ({"solver": "magic"}, "solver="),
         ({"weighting": "magic"}, "weighting="),
-        ({"nystroem": 5}, "nystroem needs"),
+        ({"approximation": "nystroem"}, "needs a kernel to approximate"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -23,7 +23,7 @@ from toprank.control import Outcome, SearchStoppedWarning, Status, warn_if_cut_s
 CONVEX = {
     "RankSVM": lambda **options: RankSVM(**options),
     "RankSVM squared": lambda **options: RankSVM(loss="squared_hinge", **options),
-    "RankSVM l1": lambda **options: RankSVM(penalty="l1", **options),
+    "RankSVM l1": lambda **options: RankSVM(norm="l1", **options),
     "RankSVM rbf": lambda **options: RankSVM(kernel="rbf", **options),
     "RankRLS": lambda **options: RankRLS(**options),
     "PNormPush": lambda **options: PNormPush(**options),

@@ -209,7 +209,7 @@ def surrounded():
 @pytest.mark.parametrize("C", [0.1, 1000.0])
 def test_a_zero_optimum_is_said_plainly_and_a_ranking_still_comes_out(C):
     X, y = surrounded()
-    with pytest.warns(ZeroOptimumWarning, match=r"w = 0 is optimal for every C.*TauFPL\(tau="):
+    with pytest.warns(ZeroOptimumWarning, match=r"w = 0 is optimal for every C.*TauFPL\(negative_share="):
         ranker = InfinitePush(C=C).fit(X, y)
     assert ranker.zero_is_optimal_
     assert ranker.outcome_.value == pytest.approx(C)

@@ -24,10 +24,10 @@ def test_optimum_agrees_with_clarabel(p):
 
 def test_p_one_is_rank_boost():
     X, y = toy()
-    boosted = RankBoost(n_rounds=3000, tol=1e-11).fit(X, y)
+    boosted = RankBoost(n_estimators=3000, tol=1e-11).fit(X, y)
     newton = PNormPush(p=1, C=1e7, tol=1e-12).fit(X, y)
     np.testing.assert_allclose(boosted.coef_, newton.coef_, atol=1e-5)
-    same = PNormPush(p=1, solver="boosting", n_rounds=3000, tol=1e-11).fit(X, y)
+    same = PNormPush(p=1, solver="boosting", n_estimators=3000, tol=1e-11).fit(X, y)
     np.testing.assert_array_equal(same.coef_, boosted.coef_)
 
 
@@ -86,7 +86,7 @@ def test_early_stopping_keeps_the_best_round():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(120, 40)), rng.integers(0, 2, 120)
     ranker = RankBoost(
-        weak_rankers="stumps", n_rounds=500, validation_fraction=0.3, n_iter_no_change=5, random_state=0
+        weak_rankers="stumps", n_estimators=500, validation_fraction=0.3, n_iter_no_change=5, random_state=0
     ).fit(X, y)
     assert ranker.n_iter_ < 100
     assert len(ranker.stump_weights_) == len(ranker.losses_)

@@ -25,7 +25,7 @@ def sample(seed, n=30, d=3):
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=10), st.sampled_from([0.05, 0.3, 0.9]))
 def test_the_level_solves_its_equation_and_lies_at_or_above_the_quantile(values, tau):
     scores = np.array(values, dtype=float)
-    level, shares = surrogate_quantile(scores, np.ones(len(scores)), tau=tau, surrogate="hinge", scale=2.0)
+    level, shares = surrogate_quantile(scores, np.ones(len(scores)), share=tau, surrogate="hinge", scale=2.0)
     assert np.maximum(1 + 2 * (scores - level), 0).mean() == pytest.approx(tau, abs=1e-9)
     assert (scores >= level).mean() <= tau + 1e-9
     assert shares.sum() == pytest.approx(1.0)
@@ -49,7 +49,8 @@ def test_gradient(surrogate, negatives_only):
 @pytest.mark.parametrize("seed, C", [(0, 1.0), (1, 20.0)])
 def test_pat_mat_agrees_with_clarabel(seed, C, negatives_only):
     X, y = sample(seed)
-    ranker = PatMat(0.2, C, negatives_only=negatives_only, tol=1e-8).fit(X, y)
+    share = {"negative_share": 0.2} if negatives_only else {"top_share": 0.2}
+    ranker = PatMat(C=C, **share, tol=1e-8).fit(X, y)
     w, t = cp.Variable(3), cp.Variable()
     counted = X[y == 0] if negatives_only else X
     above = cp.sum(cp.square(cp.pos(1 + counted @ w - t))) / len(counted)
@@ -84,5 +85,5 @@ def test_out_of_time_and_bad_parameters(ranker):
         ranker.set_params(C=0.0).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight leaves one class"):
         ranker.set_params(C=1.0).fit(X, y, sample_weight=y)
-    with pytest.raises(ValueError, match="tau="):
-        ranker.set_params(tau=0).fit(X, y)
+    with pytest.raises(ValueError, match="top_share="):
+        ranker.set_params(top_share=0).fit(X, y)

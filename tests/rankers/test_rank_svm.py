@@ -61,10 +61,10 @@ def test_kernels_that_cannot_be():
     with pytest.raises(ValueError, match="needs kernel='rbf'"):
         RankSVM(kernel="poly", approximation="fourier").fit(X, y)
     with pytest.raises(ValueError, match="selects features"):
-        RankSVM(kernel="rbf", penalty="l1").fit(X, y)
+        RankSVM(kernel="rbf", norm="l1").fit(X, y)
     with pytest.warns(UserWarning, match="not positive semidefinite"):
         RankSVM(kernel="precomputed").fit(-np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(AttributeError, match="exact kernels"):
+    with pytest.raises(AttributeError, match="dual_coef_"):
         RankSVM().fit(X, y).dual_coef_  # noqa: B018
 
 
@@ -179,9 +179,9 @@ def test_impossible_C_is_refused(C):
     ("parameters", "message"),
     [
         ({"loss": "log"}, "loss='log' is not one of 'hinge', 'squared_hinge'"),
-        ({"penalty": "l0"}, "penalty='l0' is not one of"),
+        ({"norm": "l0"}, "norm='l0' is not one of"),
         ({"solver": "sgd"}, "solver='sgd' is not one of"),
-        ({"penalty": "lq", "q": 1.0}, "q=1.0 must lie between 0 and 1"),
+        ({"norm": "lq", "q": 1.0}, "q=1.0 must lie between 0 and 1"),
         ({"solver": "gradient_projection", "loss": "squared_hinge"}, "is for loss='hinge'"),
         ({"weighting": "documents"}, "weighting='documents' is not one of"),
     ],

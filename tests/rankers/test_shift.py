@@ -26,12 +26,12 @@ SHIFTS = [1e4, 1e8, 1e12]
 CONVEX = {
     "RankSVM": lambda: RankSVM(tol=1e-9),
     "RankSVM squared": lambda: RankSVM(loss="squared_hinge", tol=1e-12),
-    "RankSVM l1": lambda: RankSVM(5.0, penalty="l1", tol=1e-9),
+    "RankSVM l1": lambda: RankSVM(5.0, norm="l1", tol=1e-9),
     "RankSVM rbf": lambda: RankSVM(kernel="rbf", tol=1e-9),
     "RankSVM linear kernel": lambda: RankSVM(kernel="linear", tol=1e-9),
     "RankSVM gradient projection": lambda: RankSVM(solver="gradient_projection", tol=1e-9, max_iter=50_000),
     "PNormPush": lambda: PNormPush(tol=1e-12),
-    "RankBoost": lambda: RankBoost(n_rounds=10),
+    "RankBoost": lambda: RankBoost(n_estimators=10),
     "RankRLS": lambda: RankRLS(),
     "RankRLS rbf": lambda: RankRLS(kernel="rbf"),
     "RankRLS nystroem": lambda: RankRLS(
@@ -48,7 +48,9 @@ CONVEX = {
     "Grill": lambda: Grill(0.3, random_state=0),
     "AccuracyAtTop": lambda: AccuracyAtTop(0.3),
     "AccuracyAtTop rbf": lambda: AccuracyAtTop(0.3, kernel="rbf"),
-    "AccuracyAtTop nystroem": lambda: AccuracyAtTop(0.3, kernel="rbf", nystroem=10, random_state=0),
+    "AccuracyAtTop nystroem": lambda: AccuracyAtTop(
+        0.3, kernel="rbf", approximation="nystroem", n_components=10, random_state=0
+    ),
 }
 
 

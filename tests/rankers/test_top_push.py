@@ -28,7 +28,7 @@ def test_agree_with_clarabel(loss, C):
     for ranker, k in (
         (TopPush(**options), 1),
         (TopPushK(k=6, **options), 6),
-        (TauFPL(tau=0.3, **options), 12),
+        (TauFPL(negative_share=0.3, **options), 12),
     ):
         value, w = reference.solve(X[y == 1], X[y == 0], C=C, loss=loss, k=k)
         ranker.fit(X, y)
@@ -53,7 +53,7 @@ def test_one_highest_negative_is_top_push():
 def test_all_negatives_compare_with_their_mean():
     X, y = data(3)
     k = int((y == 0).sum())
-    everything = TauFPL(tau=1.0, C=5.0, tol=1e-9).fit(X, y)
+    everything = TauFPL(negative_share=1.0, C=5.0, tol=1e-9).fit(X, y)
     assert everything.coef_ == pytest.approx(TopPushK(k=k, C=5.0, tol=1e-9).fit(X, y).coef_, abs=1e-6)
     assert everything.coef_ == pytest.approx(TopPushK(k=10 * k, C=5.0, tol=1e-9).fit(X, y).coef_, abs=1e-6)
 
@@ -64,8 +64,8 @@ def test_a_softer_threshold_has_an_answer_where_the_highest_has_none():
     y = np.r_[np.ones(30, dtype=int), np.zeros(300, dtype=int)]
     with pytest.warns(ZeroOptimumWarning) as caught:
         TopPush().fit(X, y)
-    tau = float(str(caught[0].message).split("tau=")[1].split(")")[0])
-    advised = TauFPL(tau=tau).fit(X, y)  # warnings are errors here: the advice holds
+    tau = float(str(caught[0].message).split("negative_share=")[1].split(")")[0])
+    advised = TauFPL(negative_share=tau).fit(X, y)  # warnings are errors here: the advice holds
     assert not advised.zero_is_optimal_
     assert advised.outcome_.value < 1.0
 
@@ -75,8 +75,8 @@ def test_a_softer_threshold_has_an_answer_where_the_highest_has_none():
     [
         (TopPush(loss="exponential"), "loss='exponential'"),
         (TopPushK(k=0), "k=0"),
-        (TauFPL(tau=0.0), "tau=0.0"),
-        (TauFPL(tau=1.1), "tau=1.1"),
+        (TauFPL(negative_share=0.0), "negative_share=0.0"),
+        (TauFPL(negative_share=1.1), "negative_share=1.1"),
     ],
 )
 def test_impossible_parameters_are_refused(ranker, match):

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PNormPushLoss", "PushItems", "PushPoint"]
+__all__ = ["PNormPushItems", "PNormPushLoss", "PNormPushPoint"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,10 +56,10 @@ class _Side:
 
 
 @dataclass(frozen=True)
-class PushItems:
+class PNormPushItems:
     """The positives and negatives of every query that has both.
 
-    Build it with `PushItems.from_labels`.
+    Build it with `PNormPushItems.from_labels`.
     """
 
     n_items: int
@@ -69,7 +69,7 @@ class PushItems:
     @classmethod
     def from_labels(
         cls, y: ArrayLike, *, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> PushItems:
+    ) -> PNormPushItems:
         """Items by class and query; items without weight are left out.
 
         Parameters
@@ -102,15 +102,15 @@ class PushItems:
         """Queries with items of both classes."""
         return len(self.positives.start)
 
-    def at(self, scores: Floats, p: float) -> PushPoint:
+    def at(self, scores: Floats, p: float) -> PNormPushPoint:
         """The mean over queries of log R_p at these scores."""
         low, positive_share = self.positives.soft_max(-scores[self.positives.item])
         high, negative_share = self.negatives.soft_max(p * scores[self.negatives.item])
-        return PushPoint(float(np.mean(low + high / p)), positive_share, negative_share, p, self)
+        return PNormPushPoint(float(np.mean(low + high / p)), positive_share, negative_share, p, self)
 
 
 @dataclass(frozen=True)
-class PushPoint:
+class PNormPushPoint:
     """The P-Norm Push at one vector of scores.
 
     Parameters
@@ -125,7 +125,7 @@ class PushPoint:
     positive_share: Floats
     negative_share: Floats
     p: float
-    items: PushItems
+    items: PNormPushItems
 
     @cached_property
     def gradient(self) -> Floats:
@@ -198,6 +198,6 @@ class PNormPushLoss:
         sample_weight: ArrayLike | None = None,
     ) -> tuple[float, Floats]:
         """The loss and its derivative with respect to the scores."""
-        items = PushItems.from_labels(y, qid=qid, sample_weight=sample_weight)
+        items = PNormPushItems.from_labels(y, qid=qid, sample_weight=sample_weight)
         point = items.at(np.asarray(scores, dtype=np.float64), self.p)
         return point.value, point.gradient

@@ -1,7 +1,8 @@
 """Pat&Mat: relevant items against a smooth stand-in for the top quantile of all scores.
 
-The threshold t is where the mean surrogate of all items above it is tau, which makes it a convex function
-of the scores (Adam, Mácha, Šmídl and Pevný, "General framework for binary classification on top samples"):
+The threshold t is where the mean surrogate of all items above it is the share tau, which makes it a convex
+function of the scores (Adam, Mácha, Šmídl and Pevný, "General framework for binary classification on top
+samples"):
 
     mean over all j of  loss(scale (s_j - t)) = tau,        minimise  mean over positives i of  loss(t - s_i).
 """
@@ -23,13 +24,13 @@ Floats = NDArray[np.float64]
 
 
 def surrogate_quantile(
-    scores: Floats, weight: Floats, *, tau: float, surrogate: str, scale: float
+    scores: Floats, weight: Floats, *, share: float, surrogate: str, scale: float
 ) -> tuple[float, Floats]:
-    """The threshold whose mean surrogate is tau, and the share of each item in its gradient.
+    """The threshold whose mean surrogate is the share, and the share of each item in its gradient.
 
     With the hinge losses it lies at or above the true quantile: they count an item at the threshold as one.
 
-    >>> options = {"tau": 0.5, "surrogate": "hinge", "scale": 1.0}
+    >>> options = {"share": 0.5, "surrogate": "hinge", "scale": 1.0}
     >>> level, shares = surrogate_quantile(np.array([0.0, 1.0]), np.ones(2), **options)
     >>> round(level, 9), shares
     (1.0, array([0., 1.]))
@@ -38,7 +39,7 @@ def surrogate_quantile(
     part = weight / weight.sum()
 
     def excess(level: float) -> float:
-        return float(part @ loss.value(scale * (scores - level))) - tau
+        return float(part @ loss.value(scale * (scores - level))) - share
 
     low, high = float(scores.min()), float(scores.max())
     room = (high - low) + 1.0 / scale
@@ -59,7 +60,8 @@ class PatMatLoss:
 
     Parameters
     ----------
-    tau : float
+    share : float
+        Of all items, or of the negatives, that may lie above the threshold.
     surrogate : {"hinge", "squared_hinge", "logistic"}
     scale : float
         How sharply the surrogate counts items above the threshold; the framework's vartheta.
@@ -73,7 +75,7 @@ class PatMatLoss:
     1.0
     """
 
-    tau: float
+    share: float
     surrogate: str = "squared_hinge"
     scale: float = 1.0
     negatives_only: bool = False
@@ -92,7 +94,7 @@ class PatMatLoss:
         positive = y > 0
         counted = ~positive if self.negatives_only else np.ones(len(scores), dtype=bool)
         level, shares = surrogate_quantile(
-            scores[counted], weight[counted], tau=self.tau, surrogate=self.surrogate, scale=self.scale
+            scores[counted], weight[counted], share=self.share, surrogate=self.surrogate, scale=self.scale
         )
         loss = SURROGATES[self.surrogate]
         part = weight[positive] / weight[positive].sum()

@@ -156,21 +156,24 @@ class MeanOfHighest:
 
 @dataclass(frozen=True)
 class QuantileMean:
-    """The mean of the highest share `tau` of the negatives, the boundary row counted in part.
+    """The mean of the highest share of the negatives, the boundary row counted in part.
 
     >>> threshold(np.array([4.0, 3.0, 2.0, 1.0]), QuantileMean(0.375).caps(np.ones(4)))[0]
     3.6666666666666665
     """
 
-    tau: float
+    negative_share: float
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.tau <= 1.0:
-            raise ValueError(f"tau={self.tau} must be above 0 and at most 1: it is a share of the negatives.")
+        if not 0.0 < self.negative_share <= 1.0:
+            raise ValueError(
+                f"negative_share={self.negative_share} must be above 0 and at most 1:"
+                " it is a share of the negatives."
+            )
 
     def caps(self, weight: Floats) -> Floats:
         """Weight over the weight of the share."""
-        return weight / (self.tau * weight.sum())
+        return weight / (self.negative_share * weight.sum())
 
 
 def threshold(scores: Floats, caps: Floats | None) -> tuple[float, Floats]:
@@ -221,7 +224,7 @@ class AtTopLoss:
     ----------
     surrogate : {"hinge", "squared_hinge", "logistic"}
     rule : Threshold
-        `Highest()`, `MeanOfHighest(k)` or `QuantileMean(tau)`.
+        `Highest()`, `MeanOfHighest(k)` or `QuantileMean(share)`.
 
     Examples
     --------

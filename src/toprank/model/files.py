@@ -215,13 +215,13 @@ def own_types() -> set[str]:
     from toprank.control import Outcome
     from toprank.convex.accuracy_at_top.pins import PinTable
     from toprank.convex.algebra.design import Origin
-    from toprank.convex.algebra.kernel_map import KernelMap
+    from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
     from toprank.exact.certificate import Certificate
     from toprank.rankers.parts.spaces import Features, Kernel
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
-    kept = (*rankers, Outcome, Certificate, KernelMap, Origin, PinTable, Features, Kernel)
+    kept = (*rankers, Outcome, Certificate, KernelMap, RowKernel, Origin, PinTable, Features, Kernel)
     return {f"{one.__module__}.{one.__qualname__}" for one in kept}
 
 

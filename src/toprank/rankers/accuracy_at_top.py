@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.base import BaseRanker, Matrix, RankingData
+from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.convex.accuracy_at_top.pin_search import Choice, Progressed, search_all, search_screened
 from toprank.convex.accuracy_at_top.pins import Items, PinTable, quantile
 from toprank.convex.accuracy_at_top.quantile import LocalAnswer, local_minimum
 from toprank.rankers.parts.items import WEIGHTINGS, Prices, gather, prices_of_labels, prices_of_pairs
-from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
+from toprank.rankers.parts.kernels import KernelRanker
+from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
 from toprank.rankers.parts.spaces import Space, space_of
 
 __all__ = ["AccuracyAtTop"]
@@ -27,10 +28,10 @@ ROUNDING = 1e-10
 SOLVERS = ("exhaustive", "screened", "local")
 
 
-class AccuracyAtTop(BaseRanker):
+class AccuracyAtTop(KernelRanker):
     """Puts relevant items above the top quantile of the scores and the others below it.
 
-    Minimises, with q the top tau-quantile of the scores (the k-th highest, k = tau n)::
+    Minimises, with q the quantile of the scores at `top_share` (the k-th highest of n, k = top_share n)::
 
         1/2 |w|^2 + C sum over pairs (x, x') of  (w.x - q + 1)_+ + (q - w.x' + 1)_+ ,
 
@@ -53,13 +54,21 @@ class AccuracyAtTop(BaseRanker):
 
     Parameters
     ----------
-    tau : float, strictly between 0 and 1
-        Share of the list that is its top. tau n is rounded to the nearest whole number of items, at least
+    top_share : float, strictly between 0 and 1
+        Share of the list that is its top, rounded to the nearest whole number of items, at least
         one and at most all but one (`outcome_.notes` says when that mattered).
     C : float
         Price of one unit of lacking margin, for each pair.
-    kernel : None, str, callable or "precomputed"
-        None for a linear score; else any kernel of `sklearn.metrics.pairwise.pairwise_kernels` (dual (4)).
+    kernel : str, callable or None
+        None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed" (dual (4)).
+    gamma, degree, coef0 : floats
+        Of the kernel, as in scikit-learn.
+    kernel_params : dict or None
+        Further parameters of the kernel, such as those of a callable.
+    approximation : {None, "nystroem", "fourier"}
+        Stands in for an exact kernel when there are many rows.
+    n_components : int
+        Features of the approximation.
     solver : {"exhaustive", "screened", "local"}
         "exhaustive": every pin, exactly. "screened": every pin to a gap of 5 %, then the promising ones
         exactly; `certified_` says whether that is proved to be the exhaustive answer. "local": problem (1)
@@ -67,16 +76,12 @@ class AccuracyAtTop(BaseRanker):
     weighting : {"pairs", "balanced", "rows"}
         What each row's price is, for labels: ``C n_-`` and ``C n_+`` as published; the same proportion
         with mean C; or C for every row.
-    gamma, degree, coef0
-        Parameters of the kernel, where it has them.
-    nystroem : int or None
-        With a kernel: approximate it by so many Nyström components, for many rows.
     n_candidates : int
         How many promising pins "screened" solves exactly.
     certify : bool
         Whether "screened" goes on until its answer is proved.
-    n_starts : int
-        Starts of "local".
+    n_restarts : int
+        Random starts of "local", after two from the class means.
     n_jobs : int or None
         Processes over which the pins are spread, through joblib: ``joblib.parallel_config(backend=...)``
         chooses where they run. The answer does not depend on it.
@@ -94,9 +99,9 @@ class AccuracyAtTop(BaseRanker):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Without a kernel. With Nyström components: the weights of those.
+        Without a kernel. With an approximation: the weights of its features.
     dual_coef_, support_ : ndarrays
-        With a kernel: weights of training rows, and which rows.
+        With an exact kernel: weights of training rows, and which rows.
     norm_ : float
         ``|w|``, in the space of the kernel where there is one.
     quantile_ : float
@@ -121,29 +126,30 @@ class AccuracyAtTop(BaseRanker):
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]])
-    >>> ranker = AccuracyAtTop(tau=0.5).fit(X, [0, 1, 0, 1])
+    >>> ranker = AccuracyAtTop(top_share=0.5).fit(X, [0, 1, 0, 1])
     >>> ranker.predict(X), ranker.certified_
     (array([0, 1, 0, 1]), True)
     """
 
-    coef_: Floats
     n_iter_: int
 
     def __init__(
         self,
-        tau: float = 0.05,
+        top_share: float = 0.05,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., float] | None = None,
-        solver: str = "exhaustive",
-        weighting: str = "pairs",
+        kernel: str | Callable[..., Any] | None = None,
         gamma: float | None = None,
         degree: float = 3,
-        coef0: float = 1.0,
-        nystroem: int | None = None,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: str | None = None,
+        n_components: int = 500,
+        solver: str = "exhaustive",
+        weighting: str = "pairs",
         n_candidates: int = 20,
         certify: bool = False,
-        n_starts: int = 5,
+        n_restarts: int = 3,
         n_jobs: int | None = None,
         checkpoint: str | Path | None = None,
         tol: float = 1e-9,
@@ -154,18 +160,20 @@ class AccuracyAtTop(BaseRanker):
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
-        self.tau = tau
+        self.top_share = top_share
         self.C = C
         self.kernel = kernel
-        self.solver = solver
-        self.weighting = weighting
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.nystroem = nystroem
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_components = n_components
+        self.solver = solver
+        self.weighting = weighting
         self.n_candidates = n_candidates
         self.certify = certify
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.tol = tol
@@ -178,8 +186,8 @@ class AccuracyAtTop(BaseRanker):
 
     @property
     def statistic(self) -> str:
-        """What `score` gives: the precision among the top share tau."""
-        return f"precision@{100 * self.tau:.10f}%"
+        """What `score` gives: the precision among the top share."""
+        return f"precision@{100 * self.top_share:.10f}%"
 
     # -- fitting ------------------------------------------------------------------------------
 
@@ -219,13 +227,13 @@ class AccuracyAtTop(BaseRanker):
 
         Examples
         --------
-        >>> ranker = AccuracyAtTop(tau=0.5).fit_pairs([[0.0], [1.0], [3.0]], [(2, 0), (1, 0)])
+        >>> ranker = AccuracyAtTop(top_share=0.5).fit_pairs([[0.0], [1.0], [3.0]], [(2, 0), (1, 0)])
         >>> ranker.rank([[0.0], [1.0], [3.0]])
         array([2, 1, 0])
         """
         self._check_parameters()
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        prices = prices_of_pairs(rows.shape[0], pairs, sample_weight, tau=self.tau, C=self.C)
+        prices = prices_of_pairs(rows.shape[0], pairs, sample_weight, top_share=self.top_share, C=self.C)
         self.classes_ = np.array([0, 1])
         with self._make_run() as run:
             self.outcome_ = self._learn(rows, prices, run)
@@ -234,24 +242,22 @@ class AccuracyAtTop(BaseRanker):
         return self
 
     def _check_parameters(self) -> None:
-        if not 0.0 < self.tau < 1.0:
-            raise ValueError(f"tau={self.tau} must be strictly between 0 and 1: it is the share of the top.")
+        check_share("top_share", self.top_share, "the list")
         check_penalty_weight(self.C)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         if not 0.0 < self.tol < 1.0:
             raise ValueError(f"tol={self.tol} must be between 0 and 1: it is a relative gap.")
-        if self.nystroem is not None and self.kernel in (None, "precomputed"):
-            raise ValueError("nystroem needs a kernel to approximate, other than 'precomputed'.")
+        self._check_kernel()
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         prices = prices_of_labels(
-            data.y, data.sample_weight, tau=self.tau, C=self.C, weighting=self.weighting
+            data.y, data.sample_weight, top_share=self.top_share, C=self.C, weighting=self.weighting
         )
         return self._learn(data.X, prices, run)
 
     def _learn(self, X: Matrix, prices: Prices, run: Run) -> Outcome:
-        self._space: Space = space_of(self, X, run)
+        self._space: Space = space_of(self, X)
         local = self.solver == "local"
         self.pin_rows_, merged = gather(
             self._space.train, prices, merge=self.kernel != "precomputed", by_row=not local
@@ -296,7 +302,7 @@ class AccuracyAtTop(BaseRanker):
 
     def _locally(self, items: Items, run: Run) -> Outcome:
         answer: LocalAnswer = local_minimum(
-            items, run, n_starts=self.n_starts, max_iter=self.max_iter, tol=max(self.tol, 1e-5)
+            items, run, n_restarts=self.n_restarts, max_iter=self.max_iter, tol=max(self.tol, 1e-5)
         )
         self.pins_, self.certified_, self.pin_, self._gap = PinTable.empty(0), False, -1, 0.0
         self.distance_ = self.relative_distance_ = 0.0
@@ -324,10 +330,9 @@ class AccuracyAtTop(BaseRanker):
     def _outcome(self, items: Items, value: float, bound: float, status: Status, run: Run) -> Outcome:
         notes = []
         total, preferred = float(items.mass.sum()), float(items.mass[items.up > 0].sum())
-        if abs(items.top - self.tau * total) > 0.5:
-            notes.append(
-                f"tau = {self.tau:g} of {total:g} rows is less than one or all: {items.top:g} was taken."
-            )
+        if abs(items.top - self.top_share * total) > 0.5:
+            share = f"top_share={self.top_share:g} of {total:g} rows"
+            notes.append(f"{share} is less than one or all: {items.top:g} was taken.")
         if preferred > items.top:
             notes.append(f"{preferred:g} relevant rows do not fit above a quantile that holds {items.top:g}.")
         if len(items) == 1:
@@ -353,8 +358,7 @@ class AccuracyAtTop(BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # predict marks the top share tau, not as many rows as there are positives.
+        # predict marks the top share, not as many rows as there are positives.
         tags.classifier_tags.poor_score = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Run, Seed
-from toprank.convex.algebra.kernel_map import KernelMap
-from toprank.convex.top_push.column_generation import PushSolution
+from toprank.convex.top_push.column_generation import TopPushSolution
 from toprank.convex.top_push.gradient_projection import gradient_projection
-from toprank.convex.top_push.problem import PushProblem
+from toprank.convex.top_push.problem import TopPushProblem
 from toprank.losses.top_push import Highest
 from toprank.rankers.parts.parameters import check_choice
-from toprank.rankers.parts.top_push import PushRanker
+from toprank.rankers.parts.top_push import TopPushRanker
 
 __all__ = ["InfinitePush"]
 
-Floats = NDArray[np.float64]
 
-
-class InfinitePush(PushRanker):
+class InfinitePush(TopPushRanker):
     """Puts as many positives as possible above the highest negative, each by a margin.
 
     Minimises ``1/2 |f|^2 + C max_j mean_i (1 - f(x_i) + f(x_j))_+``, positives i and negatives j (Agarwal
@@ -42,6 +35,8 @@ class InfinitePush(PushRanker):
         None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
     gamma, degree, coef0 : floats
         Of the kernel, as in scikit-learn.
+    kernel_params : dict or None
+        Further parameters of the kernel, such as those of a callable.
     approximation : {None, "nystroem", "fourier"}
         Stands in for an exact kernel when there are many rows.
     n_components : int
@@ -55,7 +50,7 @@ class InfinitePush(PushRanker):
     max_iter : int
         Most rounds of column generation, or t_max of the gradient projection.
     warm_start : bool
-        Whether to start from the last coefficients (linear only).
+        Whether to start from the last coefficients.
     time_limit : float or None
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
@@ -87,8 +82,6 @@ class InfinitePush(PushRanker):
     (array([0.2, 0.4]), [1, 3], 'optimal')
     """
 
-    dual_coef_: Floats
-
     def __init__(
         self,
         C: float = 1.0,
@@ -97,6 +90,7 @@ class InfinitePush(PushRanker):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
         solver: str = "column_generation",
@@ -115,6 +109,7 @@ class InfinitePush(PushRanker):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
         self.solver = solver
@@ -138,39 +133,8 @@ class InfinitePush(PushRanker):
         super()._check_parameters()
         check_choice("solver", self.solver, ["column_generation", "gradient_projection"])
 
-    def _features(self, data: RankingData) -> Any:
-        if self.kernel is None:
-            return data.X
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self._map = KernelMap(
-            self.kernel,
-            {} if callable(self.kernel) else parameters,
-            approximation=self.approximation,
-            n_components=self.n_components,
-            random_state=self.random_state,
-        )
-        return self._map.fit(data.X)
-
-    def _solve(self, problem: PushProblem, run: Run) -> PushSolution:
+    def _solve(self, problem: TopPushProblem, run: Run) -> TopPushSolution:
         if self.solver == "gradient_projection":
             limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
             return gradient_projection(problem, step=self.step_size, run=run, **limits)
         return super()._solve(problem, run)
-
-    def _keep(self, coef: Floats) -> None:
-        if self.kernel is None:
-            self.coef_ = coef
-            return
-        self._finished = self._map.finish(coef)
-        if self.approximation is None:
-            self.dual_coef_ = self._finished
-
-    def _scores(self, X: Matrix) -> Floats:
-        if self.kernel is None:
-            return super()._scores(X)
-        return self._map.scores(X, self._finished)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -12,14 +12,14 @@ from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.merge import merge_rows
 from toprank.convex.p_norm_push.newton import LogPush, log_push
-from toprank.losses.p_norm_push import PushItems
-from toprank.rankers.parts.boosting import Floats, PushBooster
+from toprank.losses.p_norm_push import PNormPushItems
+from toprank.rankers.parts.boosting import Floats, PNormPushBooster
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_penalty_weight
 
 __all__ = ["PNormPush"]
 
 
-class PNormPush(PushBooster):
+class PNormPush(PNormPushBooster):
     """Pushes the highest-scored negatives down the list, the harder the larger p.
 
     With ``R_p = (mean_j (mean_i exp(-(s_i - s_j)))^p)^(1/p)``, positives i and negatives j (Rudin 2009;
@@ -40,7 +40,7 @@ class PNormPush(PushBooster):
     solver : {"newton", "boosting"}
     weak_rankers : {"features", "stumps"}
         What boosting combines: single features, scaled to a range of one, or thresholds on single features.
-    n_rounds : int
+    n_estimators : int
         Rounds of boosting.
     validation_fraction : float or None
         Share of the rows (queries) to hold out for early stopping of the boosting.
@@ -89,7 +89,7 @@ class PNormPush(PushBooster):
         C: float = 1.0,
         solver: str = "newton",
         weak_rankers: str = "features",
-        n_rounds: int = 100,
+        n_estimators: int = 100,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
         tol: float = 1e-6,
@@ -105,7 +105,7 @@ class PNormPush(PushBooster):
         self.C = C
         self.solver = solver
         self.weak_rankers = weak_rankers
-        self.n_rounds = n_rounds
+        self.n_estimators = n_estimators
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -155,7 +155,7 @@ class PNormPush(PushBooster):
         merged = merge_rows(X, stratum, data.sample_weight)
         rows = merged.rows
         qid = None if data.qid is None else data.qid[rows]
-        items = PushItems.from_labels(data.y[rows], qid=qid, sample_weight=merged.weight)
+        items = PNormPushItems.from_labels(data.y[rows], qid=qid, sample_weight=merged.weight)
         problem = LogPush(Design(X[rows], qid), items, C, p)
         start = np.zeros(X.shape[1])
         if self.warm_start and getattr(self, "coef_", start).shape == start.shape:

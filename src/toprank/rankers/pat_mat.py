@@ -15,7 +15,7 @@ from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import minimise
 from toprank.losses.pat_mat import PatMatLoss
 from toprank.rankers.parts.items import dense_rows, gather, items_of_points, prices_of_labels
-from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
+from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
 
 __all__ = ["Grill", "PatMat"]
 
@@ -54,31 +54,26 @@ def _weights(data: RankingData) -> Floats:
     return weight
 
 
-def _check_share(tau: Any) -> None:
-    if not 0.0 < tau < 1.0:
-        raise ValueError(f"tau={tau} must be strictly between 0 and 1: it is the share of the top.")
-
-
 class PatMat(_Weighted):
     """Lifts relevant items above a smooth stand-in for the top quantile of all scores: a convex problem.
 
     Minimises ``1/2 |w|^2 + C mean_i loss(t - w.x_i)`` over the positives i, where t solves ``mean_j
-    loss(scale (w.x_j - t)) = tau`` over all rows j: Pat&Mat of Adam, Mácha, Šmídl and Pevný, "General
-    framework for binary classification on top samples"; over the negatives j only, Pat&Mat-NP. Unlike
-    `AccuracyAtTop` it has one optimum, found with a bound, at the price of a threshold above the true
+    loss(scale (w.x_j - t)) = top_share`` over all rows j: Pat&Mat of Adam, Mácha, Šmídl and Pevný,
+    "General framework for binary classification on top samples"; over the negatives j only, Pat&Mat-NP.
+    Unlike `AccuracyAtTop` it has one optimum, found with a bound, at the price of a threshold above the true
     quantile.
 
     Parameters
     ----------
-    tau : float, strictly between 0 and 1
-        Share of the list that is its top (of the negatives that may be in it, with `negatives_only`).
+    top_share : float, strictly between 0 and 1
+        Share of the list that is its top.
     C : float
         Weight of the loss.
+    negative_share : float or None
+        In place of `top_share`: the share of the negatives that may be in the top (Pat&Mat-NP).
     loss : {"squared_hinge", "logistic"}
     scale : float
         How sharply items above the threshold are counted.
-    negatives_only : bool
-        Whether the threshold is that of the negatives.
     tol : float
         Relative gap between value and bound.
     max_iter : int
@@ -95,12 +90,12 @@ class PatMat(_Weighted):
 
     def __init__(
         self,
-        tau: float = 0.05,
+        top_share: float = 0.05,
         C: float = 1.0,
         *,
+        negative_share: float | None = None,
         loss: str = "squared_hinge",
         scale: float = 1.0,
-        negatives_only: bool = False,
         tol: float = 1e-5,
         max_iter: int = 1000,
         time_limit: float | None = None,
@@ -108,11 +103,11 @@ class PatMat(_Weighted):
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
-        self.tau = tau
+        self.top_share = top_share
         self.C = C
+        self.negative_share = negative_share
         self.loss = loss
         self.scale = scale
-        self.negatives_only = negatives_only
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -121,11 +116,10 @@ class PatMat(_Weighted):
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        _check_share(self.tau)
         check_choice("loss", self.loss, SMOOTH)
         if not self.scale > 0:
             raise ValueError(f"scale={self.scale} must be positive.")
-        loss = PatMatLoss(self.tau, self.loss, self.scale, self.negatives_only)
+        loss = PatMatLoss(self._share(), self.loss, self.scale, self.negative_share is not None)
         weight = _weights(data)
         used = np.flatnonzero(weight > 0)
         design = Design(data.X[used] if len(used) < len(weight) else data.X)
@@ -136,23 +130,29 @@ class PatMat(_Weighted):
         self.n_iter_ = max(1, outcome.iterations)
         return outcome
 
+    def _share(self) -> float:
+        """The share that the threshold stands for, of the list or of the negatives."""
+        if self.negative_share is None:
+            return check_share("top_share", self.top_share, "the list")
+        return check_share("negative_share", self.negative_share, "the negatives")
+
 
 class Grill(_Weighted):
     """Relevant items above the top quantile of all scores, the others below, each class on average.
 
     Minimises ``1/2 |w|^2 + C (mean_i (1 + q - w.x_i)_+ + mean_j (1 + w.x_j - q)_+)`` over positives i and
-    negatives j, q the true top tau-quantile of all scores: Grill, as in Adam, Mácha, Šmídl and Pevný,
-    "General framework for binary classification on top samples". It is problem (1) of `AccuracyAtTop` with
-    ``C / (n_+ n_-)`` for C, and is minimised like that by ``solver="local"``: from several starts, without a
-    bound.
+    negatives j, q the true quantile of all scores at `top_share`: Grill, as in Adam, Mácha, Šmídl and
+    Pevný, "General framework for binary classification on top samples". It is problem (1) of
+    `AccuracyAtTop` with ``C / (n_+ n_-)`` for C, and is minimised like that by ``solver="local"``: from
+    several starts, without a bound.
 
     Parameters
     ----------
-    tau : float, strictly between 0 and 1
+    top_share : float, strictly between 0 and 1
     C : float
         Weight of the losses.
-    n_starts : int
-        Descents from different directions.
+    n_restarts : int
+        Descents from random directions, after two from the class means.
     tol : float
         A descent ends when a round gains less than this, relative to the objective.
     max_iter : int
@@ -169,10 +169,10 @@ class Grill(_Weighted):
 
     def __init__(
         self,
-        tau: float = 0.05,
+        top_share: float = 0.05,
         C: float = 1.0,
         *,
-        n_starts: int = 5,
+        n_restarts: int = 3,
         tol: float = 1e-5,
         max_iter: int = 100,
         time_limit: float | None = None,
@@ -181,9 +181,9 @@ class Grill(_Weighted):
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
-        self.tau = tau
+        self.top_share = top_share
         self.C = C
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -193,11 +193,11 @@ class Grill(_Weighted):
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        _check_share(self.tau)
+        check_share("top_share", self.top_share, "the list")
         weight = _weights(data)
         total = float(weight[data.y == 1].sum()) * float(weight[data.y == 0].sum())
         C = check_penalty_weight(self.C) / total
-        prices = prices_of_labels(data.y, weight, tau=self.tau, C=C, weighting="pairs")
+        prices = prices_of_labels(data.y, weight, top_share=self.top_share, C=C, weighting="pairs")
         rows = dense_rows(data.X)
         kept, prices = gather(rows, prices, by_row=False)
         points = rows[kept] - rows[kept].mean(axis=0)
@@ -208,7 +208,7 @@ class Grill(_Weighted):
         answer = local_minimum(
             items_of_points(points, prices),
             run,
-            n_starts=self.n_starts,
+            n_restarts=self.n_restarts,
             max_iter=self.max_iter,
             tol=self.tol,
         )

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed
-from toprank.rankers.parts.boosting import PushBooster
+from toprank.rankers.parts.boosting import PNormPushBooster
 
 __all__ = ["RankBoost"]
 
 
-class RankBoost(PushBooster):
+class RankBoost(PNormPushBooster):
     """Boosts weak rankers until few positives are scored below negatives.
 
     Coordinate descent on the mean over pairs of exp(-(s_i - s_j)), positive i, negative j (Freund et al.
@@ -26,7 +26,7 @@ class RankBoost(PushBooster):
     weak_rankers : {"features", "stumps"}
         Single features, scaled to a range of one, which make a linear score; or thresholds on single
         features.
-    n_rounds : int
+    n_estimators : int
         Rounds of boosting.
     validation_fraction : float or None
         Share of the rows (queries) to hold out; boosting stops early when the loss there has not fallen for
@@ -60,7 +60,7 @@ class RankBoost(PushBooster):
     Examples
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
-    >>> RankBoost(n_rounds=20).fit(X, [0, 1, 0, 1]).rank(X).tolist()
+    >>> RankBoost(n_estimators=20).fit(X, [0, 1, 0, 1]).rank(X).tolist()
     [1, 3, 0, 2]
     """
 
@@ -68,7 +68,7 @@ class RankBoost(PushBooster):
         self,
         *,
         weak_rankers: str = "features",
-        n_rounds: int = 100,
+        n_estimators: int = 100,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
         tol: float = 1e-9,
@@ -79,7 +79,7 @@ class RankBoost(PushBooster):
         verbose: int = 0,
     ) -> None:
         self.weak_rankers = weak_rankers
-        self.n_rounds = n_rounds
+        self.n_estimators = n_estimators
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol

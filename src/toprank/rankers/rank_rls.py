@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import Matrix, RankingData
+from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
-from toprank.convex.algebra.kernel_map import KernelMap
 from toprank.convex.algebra.newton import minimise
 from toprank.convex.pairwise.least_squares import LeavePairOut, RankLeastSquares
 from toprank.losses.pairwise_squares import PairwiseSquares
 from toprank.rankers.parts.graded import GradedData, GradedRanker
+from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_penalty_weight
 
 __all__ = ["RankRLS"]
@@ -23,7 +23,7 @@ __all__ = ["RankRLS"]
 Floats = NDArray[np.float64]
 
 
-class RankRLS(GradedRanker):
+class RankRLS(KernelRanker, GradedRanker):
     """Fits score differences to label differences by least squares: closed form, any real labels.
 
     Minimises ``1/2 |w|^2 + C/(2n) sum_q 1/n_q sum over pairs i < j of query q of ((y_i - y_j) - (f(x_i) -
@@ -39,6 +39,8 @@ class RankRLS(GradedRanker):
         None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
     gamma, degree, coef0 : floats
         Of the kernel, as in scikit-learn.
+    kernel_params : dict or None
+        Further parameters of the kernel, such as those of a callable.
     approximation : {None, "nystroem", "fourier"}
         Stands in for an exact kernel when there are many rows.
     n_components : int
@@ -77,7 +79,6 @@ class RankRLS(GradedRanker):
     [1, 3, 0, 2]
     """
 
-    coef_: Floats
     n_iter_: int
 
     def __init__(
@@ -88,6 +89,7 @@ class RankRLS(GradedRanker):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
         levels: str = "binary",
@@ -104,6 +106,7 @@ class RankRLS(GradedRanker):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
         self.levels = levels
@@ -181,20 +184,14 @@ class RankRLS(GradedRanker):
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
         C = check_penalty_weight(self.C)
-        X: Any = data.X
-        if self.kernel is not None:
-            self._map = self.kernel_map()
-            X = self._map.fit(X)
+        X = self._features(data.X)
         squares = PairwiseSquares.from_labels(data.grade, qid=data.qid, sample_weight=data.sample_weight)
         self._check_pairs(squares)
         problem = RankLeastSquares(Design(X, data.qid), squares, C)
         found, outcome = minimise(
             problem, np.zeros(X.shape[1]), run, tol=self.tol, max_iter=int(self.max_iter)
         )
-        if self.kernel is None:
-            self.coef_ = found.coef
-        else:
-            self._finished = self._map.finish(found.coef)
+        self._keep(found.coef)
         self.n_iter_ = max(1, outcome.iterations)
         return outcome
 
@@ -203,31 +200,3 @@ class RankRLS(GradedRanker):
             raise ValueError(
                 "There is no pair to order: no query holds items of two classes with positive weight."
             )
-
-    def kernel_map(self) -> KernelMap:
-        """A new map to the features of this ranker's kernel."""
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return KernelMap(
-            self.kernel or "linear",
-            {} if callable(self.kernel) else parameters,
-            approximation=self.approximation,
-            n_components=self.n_components,
-            random_state=self.random_state,
-        )
-
-    @property
-    def dual_coef_(self) -> Floats:
-        """Weight of each training row in f(x) = sum_k beta_k K(x_k, x) (exact kernels only)."""
-        if self.kernel is None or self.approximation is not None:
-            raise AttributeError("dual_coef_ exists for exact kernels only.")
-        return self._finished
-
-    def _scores(self, X: Matrix) -> Floats:
-        if self.kernel is None:
-            return np.asarray(X @ self.coef_, dtype=np.float64)
-        return self._map.scores(X, self._finished)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import Matrix, RankingData
+from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
-from toprank.convex.algebra.kernel_map import KernelMap
 from toprank.convex.algebra.merge import merge_rows
 from toprank.convex.pairwise.gradient_projection import gradient_projection
 from toprank.convex.pairwise.rank_svm import PairLoss, rank_svm
@@ -19,6 +18,7 @@ from toprank.convex.pairwise.sparse_penalty import lq_rank_svm, weighted_l1
 from toprank.losses.label_weights import swap_costs
 from toprank.losses.pairs import Pairs
 from toprank.rankers.parts.graded import GradedData, GradedRanker
+from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
 
 __all__ = ["RankSVM"]
@@ -26,7 +26,7 @@ __all__ = ["RankSVM"]
 Floats = NDArray[np.float64]
 
 
-class RankSVM(GradedRanker):
+class RankSVM(KernelRanker, GradedRanker):
     """Puts positives above negatives, as many pairs as possible and each by a margin.
 
     Minimises ``1/2 |w|^2 + C mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, i above j (Agarwal 2011,
@@ -40,16 +40,18 @@ class RankSVM(GradedRanker):
     C : float
         How much the mean loss weighs against the penalty.
     loss : {"hinge", "squared_hinge"}
-    penalty : {"l2", "l1", "lq"}
+    norm : {"l2", "l1", "lq"}
         ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or
         ``sum |w_k|^q``, for fewer still (Tian et al. 2011), which is not convex: a local minimum,
         without a bound.
     q : float
-        Between 0 and 1, for ``penalty="lq"``.
+        Between 0 and 1, for ``norm="lq"``.
     kernel : str, callable or None
         None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
     gamma, degree, coef0 : floats
         Of the kernel, as in scikit-learn.
+    kernel_params : dict or None
+        Further parameters of the kernel, such as those of a callable.
     approximation : {None, "nystroem", "fourier"}
         Stands in for an exact kernel when there are many rows.
     n_components : int
@@ -98,7 +100,6 @@ class RankSVM(GradedRanker):
     ([1, 3, 0, 2], 'optimal')
     """
 
-    coef_: Floats
     n_iter_: int
 
     def __init__(
@@ -106,12 +107,13 @@ class RankSVM(GradedRanker):
         C: float = 1.0,
         *,
         loss: str = "hinge",
-        penalty: str = "l2",
+        norm: str = "l2",
         q: float = 0.5,
         kernel: str | Callable[..., Any] | None = None,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
         weighting: str | Mapping[tuple[Any, Any], float] = "pairs",
@@ -129,12 +131,13 @@ class RankSVM(GradedRanker):
     ) -> None:
         self.C = C
         self.loss = loss
-        self.penalty = penalty
+        self.norm = norm
         self.q = q
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
         self.weighting = weighting
@@ -181,55 +184,25 @@ class RankSVM(GradedRanker):
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
         self._check_parameters()
-        X: Any = data.X
-        if self.kernel is not None:
-            self._map = self.kernel_map()
-            X = self._map.fit(X)
-        problem = self._problem(X, data)
-        self._weights, outcome = self._solve(problem, run, self._last_weights(X.shape[1]))
-        if self.kernel is None:
-            self.coef_ = self._weights
-        else:
-            self._finished = self._map.finish(self._weights)
+        X = self._features(data.X)
+        coef, outcome = self._solve(self._problem(X, data), run, self._last_weights(X.shape[1]))
+        self._keep(coef)
         self.n_iter_ = max(1, outcome.iterations)
         return outcome
-
-    @property
-    def dual_coef_(self) -> Floats:
-        """Weight of each training row in f(x) = sum_k beta_k K(x_k, x) (exact kernels only)."""
-        if self.kernel is None or self.approximation is not None:
-            raise AttributeError("dual_coef_ exists for exact kernels only.")
-        return self._finished
-
-    def _scores(self, X: Matrix) -> Floats:
-        if self.kernel is None:
-            return np.asarray(X @ self.coef_, dtype=np.float64)
-        return self._map.scores(X, self._finished)
 
     # -- parts of the fit ---------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         check_penalty_weight(self.C)
         check_choice("loss", self.loss, ["hinge", "squared_hinge"])
-        check_choice("penalty", self.penalty, ["l2", "l1", "lq"])
+        check_choice("norm", self.norm, ["l2", "l1", "lq"])
         check_choice("solver", self.solver, ["newton", "gradient_projection"])
-        if self.penalty == "lq" and not 0 < self.q < 1:
-            raise ValueError(f"q={self.q!r} must lie between 0 and 1; penalty='l1' is the case q = 1.")
-        if self.penalty != "l2" and self.kernel is not None:
-            raise ValueError(f"penalty={self.penalty!r} selects features; it has no meaning with a kernel.")
-        if self.solver != "newton" and (self.loss, self.penalty) != ("hinge", "l2"):
-            raise ValueError("solver='gradient_projection' is for loss='hinge' and penalty='l2'.")
-
-    def kernel_map(self) -> KernelMap:
-        """A new map to the features of this ranker's kernel."""
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return KernelMap(
-            self.kernel or "linear",
-            {} if callable(self.kernel) else parameters,
-            approximation=self.approximation,
-            n_components=self.n_components,
-            random_state=self.random_state,
-        )
+        if self.norm == "lq" and not 0 < self.q < 1:
+            raise ValueError(f"q={self.q!r} must lie between 0 and 1; norm='l1' is the case q = 1.")
+        if self.norm != "l2" and self.kernel is not None:
+            raise ValueError(f"norm={self.norm!r} selects features; it has no meaning with a kernel.")
+        if self.solver != "newton" and (self.loss, self.norm) != ("hinge", "l2"):
+            raise ValueError("solver='gradient_projection' is for loss='hinge' and norm='l2'.")
 
     def _problem(self, X: Any, data: GradedData) -> PairLoss:
         """The rows that count, their pairs and the loss."""
@@ -259,21 +232,12 @@ class RankSVM(GradedRanker):
             return label
         return {value: float(number) for number, value in enumerate(self.classes_.tolist())}.get(label, label)
 
-    def _last_weights(self, n_features: int) -> Floats | None:
-        last: Floats | None = getattr(self, "_weights", None)
-        return last if self.warm_start and last is not None and len(last) == n_features else None
-
     def _solve(self, problem: PairLoss, run: Run, start: Floats | None) -> tuple[Floats, Outcome]:
         limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
         if self.solver == "gradient_projection":
             return gradient_projection(problem, run, step=self.step_size, **limits)
-        if self.penalty == "l1":
+        if self.norm == "l1":
             return weighted_l1(problem, np.ones(problem.design.n_features), run, start=start, **limits)
-        if self.penalty == "lq":
+        if self.norm == "lq":
             return lq_rank_svm(problem, self.q, run, start=start, **limits)
         return rank_svm(problem, run, start=start, **limits)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from toprank.control import Callback, Seed
 from toprank.losses.top_push import SURROGATES, Highest, MeanOfHighest, QuantileMean
 from toprank.rankers.parts.parameters import check_choice
-from toprank.rankers.parts.top_push import PushRanker
+from toprank.rankers.parts.top_push import TopPushRanker
 
 __all__ = ["TauFPL", "TopPush", "TopPushK"]
 
 
-class _WithLoss(PushRanker):
-    """A `PushRanker` whose surrogate is its parameter `loss`."""
+class _WithLoss(TopPushRanker):
+    """A `TopPushRanker` whose surrogate is its parameter `loss`."""
 
     loss: str
 
@@ -39,6 +40,16 @@ class TopPush(_WithLoss):
         How much the mean loss weighs against the penalty.
     loss : {"squared_hinge", "logistic", "hinge"}
         (1 + z)_+^2, log(1 + e^z) or (1 + z)_+ at z = threshold - score.
+    kernel : str, callable or None
+        None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
+    gamma, degree, coef0 : floats
+        Of the kernel, as in scikit-learn.
+    kernel_params : dict or None
+        Further parameters of the kernel, such as those of a callable.
+    approximation : {None, "nystroem", "fourier"}
+        Stands in for an exact kernel when there are many rows.
+    n_components : int
+        Features of the approximation.
     tol : float
         Relative gap between value and bound.
     max_iter : int
@@ -59,7 +70,9 @@ class TopPush(_WithLoss):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weight of each feature; when `zero_is_optimal_`, the difference of the class means.
+        Weight of each feature (linear only); when `zero_is_optimal_`, the difference of the class means.
+    dual_coef_ : ndarray of shape (n_samples,)
+        Weight of each training row in f(x) = sum_k beta_k K(x_k, x) (exact kernels only).
     zero_is_optimal_ : bool
         Whether w = 0 minimises the objective (`outcome_.notes` says why and what helps).
     outcome_ : Outcome
@@ -78,6 +91,13 @@ class TopPush(_WithLoss):
         C: float = 1.0,
         *,
         loss: str = "squared_hinge",
+        kernel: str | Callable[..., Any] | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: str | None = None,
+        n_components: int = 500,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -89,6 +109,13 @@ class TopPush(_WithLoss):
     ) -> None:
         self.C = C
         self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -136,6 +163,13 @@ class TopPushK(_WithLoss):
         C: float = 1.0,
         *,
         loss: str = "squared_hinge",
+        kernel: str | Callable[..., Any] | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: str | None = None,
+        n_components: int = 500,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -148,6 +182,13 @@ class TopPushK(_WithLoss):
         self.k = k
         self.C = C
         self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -162,14 +203,14 @@ class TopPushK(_WithLoss):
 
 
 class TauFPL(_WithLoss):
-    """Puts positives above the mean of the highest share tau of the negatives: few false alarms are allowed.
+    """Puts positives above the mean of the highest share of the negatives: few false alarms are allowed.
 
-    Minimises ``1/2 |w|^2 + C mean_i loss(t - f(x_i))``, t the mean of the highest tau n scores of the n
-    negatives (tau-FPL; Zhang, Li, Li and others 2018).
+    Minimises ``1/2 |w|^2 + C mean_i loss(t - f(x_i))``, t the mean of the highest scores of negatives, a
+    share `negative_share` of them (tau-FPL; Zhang, Li, Li and others 2018).
 
     Parameters
     ----------
-    tau : float
+    negative_share : float
         Share of the negatives, above 0 and at most 1.
     C : float
         How much the mean loss weighs against the penalty.
@@ -185,16 +226,23 @@ class TauFPL(_WithLoss):
     Examples
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
-    >>> sorted(TauFPL(tau=0.5).fit(X, [0, 1, 0, 1]).first(X, 2).tolist())
+    >>> sorted(TauFPL(negative_share=0.5).fit(X, [0, 1, 0, 1]).first(X, 2).tolist())
     [1, 3]
     """
 
     def __init__(
         self,
-        tau: float = 0.05,
+        negative_share: float = 0.05,
         C: float = 1.0,
         *,
         loss: str = "squared_hinge",
+        kernel: str | Callable[..., Any] | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: str | None = None,
+        n_components: int = 500,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -204,9 +252,16 @@ class TauFPL(_WithLoss):
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
-        self.tau = tau
+        self.negative_share = negative_share
         self.C = C
         self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -217,4 +272,4 @@ class TauFPL(_WithLoss):
         self.verbose = verbose
 
     def _rule(self) -> QuantileMean:
-        return QuantileMean(self.tau)
+        return QuantileMean(self.negative_share)

@@ -91,7 +91,7 @@ def sweep_minimum(items, angles=4000):
 def test_local_comes_close_to_the_global_minimum_in_the_plane(seed):
     items = random_items(seed, 60, 2, 0.3, 9)
     with Run(rng=0) as run:
-        answer = local_minimum(items, run, n_starts=12, max_iter=100, tol=1e-6)
+        answer = local_minimum(items, run, n_restarts=10, max_iter=100, tol=1e-6)
     scores = items.points @ answer.coef
     lead = scores - np.sort(scores)[::-1][8]
     value = 0.5 * answer.coef @ answer.coef + items.up @ np.maximum(1 - lead, 0)
@@ -103,7 +103,7 @@ def test_local_comes_close_to_the_global_minimum_in_the_plane(seed):
 def test_local_is_no_worse_than_the_published_rule_on_many_rows_through_a_subsample():
     items = random_items(3, 6000, 3, 0.01, 300)
     with Run(rng=0) as run:
-        answer = local_minimum(items, run, n_starts=3, max_iter=50, tol=1e-5)
+        answer = local_minimum(items, run, n_restarts=1, max_iter=50, tol=1e-5)
     near = np.argsort(
         np.abs(items.points @ answer.coef - quantile(items.points @ answer.coef, items.mass, 300.0))
     )

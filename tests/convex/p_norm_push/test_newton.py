@@ -10,7 +10,7 @@ from toprank.convex.algebra.newton import minimise
 from toprank.convex.p_norm_push.boosting import boost
 from toprank.convex.p_norm_push.newton import LogPush
 from toprank.convex.p_norm_push.weak_rankers import FeatureRankers, StumpRankers
-from toprank.losses.p_norm_push import PushItems
+from toprank.losses.p_norm_push import PNormPushItems
 
 
 def toy(n, n_features, seed, noise=1.0):
@@ -21,7 +21,7 @@ def toy(n, n_features, seed, noise=1.0):
 
 def solve(X, y, C, p, **options):
     return minimise(
-        LogPush(Design(X), PushItems.from_labels(y), C, p), np.zeros(X.shape[1]), Run(),
+        LogPush(Design(X), PNormPushItems.from_labels(y), C, p), np.zeros(X.shape[1]), Run(),
         **{"tol": 1e-10, "max_iter": 200, **options},
     )  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_hessian_by_finite_differences(make):
     rng = np.random.default_rng(1)
     X = np.where(rng.random((30, 3)) < 0.45, rng.normal(size=(30, 3)), 0.0)
     y, qid = rng.integers(0, 2, 30), rng.integers(0, 2, 30)
-    problem = LogPush(Design(make(X)), PushItems.from_labels(y, qid=qid), 1.0, 8.0)
+    problem = LogPush(Design(make(X)), PNormPushItems.from_labels(y, qid=qid), 1.0, 8.0)
     coef = rng.normal(size=3)
     matrix = problem.hessian(problem.at(X @ coef))
     for k, unit in enumerate(np.eye(3)):
@@ -82,7 +82,9 @@ def test_nothing_to_learn_is_optimal_at_zero():
 @pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
 def test_boosted_features_reach_the_unpenalised_optimum(p):
     X, y = toy(150, 3, seed=4)
-    boosted, outcome = boost(FeatureRankers(X), PushItems.from_labels(y), Run(), p=p, rounds=2000, tol=1e-10)
+    boosted, outcome = boost(
+        FeatureRankers(X), PNormPushItems.from_labels(y), Run(), p=p, rounds=2000, tol=1e-10
+    )
     nearly_free, _ = oracle.push_optimum(X, y, 1e6, p)
     assert outcome.value == pytest.approx(nearly_free / 1e6, abs=1e-4)
     losses = np.array(boosted.losses)
@@ -110,7 +112,7 @@ def test_every_round_takes_the_steepest_weak_ranker(family):
 
 def test_line_search_ends_at_a_minimum():
     X, y = toy(100, 2, seed=6)
-    boosted, _ = boost(FeatureRankers(X), PushItems.from_labels(y), Run(), p=4.0, rounds=1, tol=1e-10)
+    boosted, _ = boost(FeatureRankers(X), PNormPushItems.from_labels(y), Run(), p=4.0, rounds=1, tol=1e-10)
     ranker, weight = boosted.rankers[0], boosted.weights[0]
     column = X[:, ranker.feature] / ranker.unit
     best = oracle.push(weight * column, y, 4.0)

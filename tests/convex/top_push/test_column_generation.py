@@ -18,9 +18,9 @@ from toprank.convex.algebra.row_systems import (
     LowRankMetric,
     UndecidedRows,
 )
-from toprank.convex.top_push.column_generation import solve_push
+from toprank.convex.top_push.column_generation import solve_top_push
 from toprank.convex.top_push.gradient_projection import gradient_projection
-from toprank.convex.top_push.problem import PushProblem, best_between
+from toprank.convex.top_push.problem import TopPushProblem, best_between
 from toprank.convex.top_push.working_set import FREE, LOWER, UPPER, WorkingSet, pick_worst
 from toprank.losses.top_push import SURROGATES, Highest, MeanOfHighest, QuantileMean
 
@@ -37,11 +37,11 @@ def data(seed, m=15, n=40, d=5, shift=0.7):
 def problem(X, y, *, C=1.0, loss="hinge", rule=None, weight=None):
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     rule = Highest() if rule is None else rule
-    return PushProblem.from_labels(X, y, weight, C=C, surrogate=SURROGATES[loss], rule=rule)
+    return TopPushProblem.from_labels(X, y, weight, C=C, surrogate=SURROGATES[loss], rule=rule)
 
 
 def solve(X, y, *, tol=1e-9, **options):
-    return solve_push(problem(X, y, **options), tol=tol, run=Run(rng=0))
+    return solve_top_push(problem(X, y, **options), tol=tol, run=Run(rng=0))
 
 
 # -- the optimum ---------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_value_and_bound_hold_the_optimum_between_them_in_every_round(loss):
     optimum, _ = reference.solve(X[y == 1], X[y == 0], C=30.0, loss=loss)
     heard = []
     run = Run(callback=heard.append, interval=0.0, rng=0)
-    solve_push(problem(X, y, C=30.0, loss=loss), tol=1e-9, run=run)
+    solve_top_push(problem(X, y, C=30.0, loss=loss), tol=1e-9, run=run)
     assert len(heard) >= 2
     for progress in heard:
         assert progress.bound <= optimum * (1 + 1e-7)
@@ -150,7 +150,7 @@ def test_value_and_bound_hold_the_optimum_between_them_in_every_round(loss):
 def test_the_callback_stops_it_with_a_usable_point():
     X, y = data(9, m=60, n=600, d=12)
     run = Run(callback=lambda progress: False, interval=0.0)
-    found = solve_push(problem(X, y, C=100.0), tol=1e-12, run=run)
+    found = solve_top_push(problem(X, y, C=100.0), tol=1e-12, run=run)
     assert found.status is Status.STOPPED
     assert found.rounds == 1
     assert np.isfinite(found.point.coef).all()
@@ -159,7 +159,7 @@ def test_the_callback_stops_it_with_a_usable_point():
 
 def test_out_of_time_before_it_began():
     X, y = data(9)
-    found = solve_push(problem(X, y), tol=1e-12, run=Run(time_limit=1e-9))
+    found = solve_top_push(problem(X, y), tol=1e-12, run=Run(time_limit=1e-9))
     assert found.status is Status.TIME_LIMIT
     assert found.bound <= found.point.value <= problem(X, y).zero().value
 
@@ -167,7 +167,8 @@ def test_out_of_time_before_it_began():
 def test_few_rounds_are_an_iteration_limit():
     X, y = data(9, m=60, n=600, d=12)
     assert (
-        solve_push(problem(X, y, C=100.0), tol=1e-12, run=Run(), max_iter=1).status is Status.ITERATION_LIMIT
+        solve_top_push(problem(X, y, C=100.0), tol=1e-12, run=Run(), max_iter=1).status
+        is Status.ITERATION_LIMIT
     )
 
 
@@ -175,8 +176,8 @@ def test_few_rounds_are_an_iteration_limit():
 def test_a_start_at_the_answer_saves_rounds(loss):
     X, y = data(10, m=100, n=2000, d=20, shift=1.0)
     posed = problem(X, y, C=30.0, loss=loss)
-    cold = solve_push(posed, tol=1e-7, run=Run())
-    warm = solve_push(posed, tol=1e-7, run=Run(), start=cold.point.coef)
+    cold = solve_top_push(posed, tol=1e-7, run=Run())
+    warm = solve_top_push(posed, tol=1e-7, run=Run(), start=cold.point.coef)
     assert warm.rounds < cold.rounds
     assert warm.point.value == pytest.approx(cold.point.value, rel=1e-6)
 
@@ -216,7 +217,7 @@ def test_zero_is_optimal_exactly_when_the_mean_is_in_the_hull(seed):
 def test_the_share_that_is_named_has_an_answer():
     X, y = data(12, m=30, n=300, d=3, shift=0.6)
     posed = problem(X, y, C=100.0)
-    assert solve_push(posed, tol=1e-6, run=Run()).trivial
+    assert solve_top_push(posed, tol=1e-6, run=Run()).trivial
     share = posed.share_with_answer()
     assert 0 < share < 1
     assert not solve(X, y, C=100.0, rule=QuantileMean(1.1 * share), tol=1e-6).trivial
@@ -233,7 +234,7 @@ def test_equal_means_have_no_such_share():
 def test_gradient_projection_comes_to_the_same_optimum():
     X, y = data(13, m=6, n=8, d=3, shift=1.5)
     posed = problem(X, y, C=2.0)
-    fast = solve_push(posed, tol=1e-9, run=Run())
+    fast = solve_top_push(posed, tol=1e-9, run=Run())
     slow = gradient_projection(posed, step=0.1, tol=1e-3, run=Run(), max_iter=20_000)
     assert slow.status is Status.OPTIMAL
     assert slow.bound <= fast.point.value * (1 + 1e-9)
@@ -260,7 +261,7 @@ def test_gradient_projection_takes_agarwals_steps():
 def test_gradient_projection_takes_weights():
     X, y = data(14, m=6, n=8, d=3, shift=1.5)
     posed = problem(X, y, C=2.0, weight=np.arange(1.0, len(y) + 1))
-    fast = solve_push(posed, tol=1e-9, run=Run())
+    fast = solve_top_push(posed, tol=1e-9, run=Run())
     slow = gradient_projection(posed, step=None, tol=1e-6, run=Run(), max_iter=20_000)
     assert slow.status is Status.OPTIMAL
     assert slow.bound <= fast.point.value * (1 + 1e-9)

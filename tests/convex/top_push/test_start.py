@@ -10,8 +10,8 @@ import push_reference as reference
 from toprank.control import Run, Status, relative_gap
 from toprank.convex.top_push import column_generation as push
 from toprank.convex.top_push import start as push_start
-from toprank.convex.top_push.column_generation import solve_push
-from toprank.convex.top_push.problem import PushProblem
+from toprank.convex.top_push.column_generation import solve_top_push
+from toprank.convex.top_push.problem import TopPushProblem
 from toprank.convex.top_push.start import first_answer
 from toprank.losses.top_push import SURROGATES, Highest, MeanOfHighest, QuantileMean
 
@@ -27,7 +27,7 @@ def data(seed, m=40, n=300, d=5, shift=0.9):
 
 def problem(X, y, *, C=1.0, loss="hinge", rule=None):
     rule = Highest() if rule is None else rule
-    return PushProblem.from_labels(X, y, np.ones(len(y)), C=C, surrogate=SURROGATES[loss], rule=rule)
+    return TopPushProblem.from_labels(X, y, np.ones(len(y)), C=C, surrogate=SURROGATES[loss], rule=rule)
 
 
 @pytest.mark.parametrize("k", [1, 30])
@@ -84,7 +84,7 @@ def test_more_digits_than_there_are_end_it_too(loss):
 def test_many_negatives_agree_with_clarabel(loss):
     X, y = data(1, m=60, n=2 * push_start.LARGE, d=3)
     value, w = reference.solve(X[y == 1], X[y == 0], C=30.0, loss=loss, k=400)
-    found = solve_push(problem(X, y, C=30.0, loss=loss, rule=QuantileMean(0.1)), tol=1e-8, run=Run())
+    found = solve_top_push(problem(X, y, C=30.0, loss=loss, rule=QuantileMean(0.1)), tol=1e-8, run=Run())
     assert found.status is Status.OPTIMAL
     assert found.point.value == pytest.approx(value, rel=1e-6)
     assert found.bound == pytest.approx(value, rel=1e-6)
@@ -95,9 +95,11 @@ def test_many_negatives_agree_with_clarabel(loss):
 def test_a_subset_of_the_rows_changes_nothing(loss, monkeypatch):
     X, y = data(2, m=1200, n=3000, d=4)
     posed = problem(X, y, C=10.0, loss=loss, rule=QuantileMean(0.2))
-    whole = solve_push(posed, tol=1e-8, run=Run())
+    whole = solve_top_push(posed, tol=1e-8, run=Run())
     monkeypatch.setattr(push_start, "SMALL", 900)
-    assert solve_push(posed, tol=1e-8, run=Run()).point.value == pytest.approx(whole.point.value, rel=1e-7)
+    assert solve_top_push(posed, tol=1e-8, run=Run()).point.value == pytest.approx(
+        whole.point.value, rel=1e-7
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -107,10 +109,10 @@ def test_more_features_than_are_factorised(loss, monkeypatch):
     y = (np.asarray(X[:, :200].sum(axis=1)).ravel() + rng.normal(size=2500) > 4.0).astype(int)
     for rule in (Highest(), MeanOfHighest(20)):
         posed = problem(X, y, C=5.0, loss=loss, rule=rule)
-        fast = solve_push(posed, tol=1e-5, run=Run(rng=0))
+        fast = solve_top_push(posed, tol=1e-5, run=Run(rng=0))
         with monkeypatch.context() as patched:
             patched.setattr(push, "worth_a_start", lambda problem: False)
-            slow = solve_push(posed, tol=1e-5, run=Run(rng=0))
+            slow = solve_top_push(posed, tol=1e-5, run=Run(rng=0))
         assert fast.status is slow.status is Status.OPTIMAL
         assert fast.point.value == pytest.approx(slow.point.value, rel=2e-5)
 
@@ -118,16 +120,16 @@ def test_more_features_than_are_factorised(loss, monkeypatch):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_zero_is_found_optimal_among_many_rows(loss):
     X, y = data(4, m=50, n=2 * push_start.LARGE, d=3, shift=0.1)
-    found = solve_push(problem(X, y, C=100.0, loss=loss, rule=QuantileMean(0.05)), tol=1e-3, run=Run())
+    found = solve_top_push(problem(X, y, C=100.0, loss=loss, rule=QuantileMean(0.05)), tol=1e-3, run=Run())
     assert found.trivial
 
 
 def test_a_stop_leaves_a_usable_answer():
     X, y = data(5, n=2 * push_start.LARGE)
     posed = problem(X, y, C=10.0, rule=QuantileMean(0.1))
-    stopped = solve_push(posed, tol=1e-9, run=Run(callback=lambda progress: False, interval=0.0))
+    stopped = solve_top_push(posed, tol=1e-9, run=Run(callback=lambda progress: False, interval=0.0))
     assert stopped.status is Status.STOPPED
     assert stopped.bound <= stopped.point.value <= posed.zero().value
-    late = solve_push(posed, tol=1e-9, run=Run(time_limit=1e-9))
+    late = solve_top_push(posed, tol=1e-9, run=Run(time_limit=1e-9))
     assert late.status is Status.TIME_LIMIT
     assert np.isfinite(late.point.coef).all()

@@ -41,7 +41,7 @@ class LocalAnswer:
 
 
 def local_minimum(
-    items: Items, run: Run, *, n_starts: int, max_iter: int, tol: float, start: Floats | None = None
+    items: Items, run: Run, *, n_restarts: int, max_iter: int, tol: float, start: Floats | None = None
 ) -> LocalAnswer:
     """The best local minimum of problem (1) found from several starts.
 
@@ -50,8 +50,8 @@ def local_minimum(
     items : Items
         With points, no more features than items.
     run : Run
-    n_starts : int
-        The difference of the means, its whitened version, then random directions.
+    n_restarts : int
+        Random directions, after the difference of the means and its whitened version.
     max_iter : int
         Most pinned problems to solve from one start.
     tol : float
@@ -59,7 +59,7 @@ def local_minimum(
     start : array, optional
         A direction to start from before the others.
     """
-    directions = _directions(items, run.rng, n_starts)
+    directions = _directions(items, run.rng, n_restarts)
     if start is not None:
         directions.insert(0, start)
     if len(items) > SUBSAMPLE:
@@ -85,7 +85,7 @@ def _directions(items: Items, rng: np.random.Generator, count: int) -> list[Floa
     spread = points.T @ points / len(points)
     spread.flat[:: len(spread) + 1] += RIDGE * max(np.trace(spread) / len(spread), 1e-300)
     known = [ahead, np.linalg.solve(spread, ahead)]
-    return [*known, *rng.normal(size=(max(count - 2, 0), points.shape[1]))][: max(count, 1)]
+    return [*known, *rng.normal(size=(count, points.shape[1]))]
 
 
 def _subsample(items: Items, rng: np.random.Generator) -> Items:

@@ -9,7 +9,7 @@ differences, and the linear one, the rows themselves are taken relative to their
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,94 @@ from scipy.linalg import eigh
 from toprank.control import Seed, legacy_seed, warn_user
 from toprank.convex.algebra.design import Origin, dense
 
-__all__ = ["EXACT_LIMIT", "SHIFTABLE", "KernelMap"]
+__all__ = ["EXACT_LIMIT", "KernelMap", "RowKernel"]
 
 Floats = NDArray[np.float64]
 EXACT_LIMIT = 10_000
+"""Rows whose Gram matrix (0.8 GB) and its eigenvectors still fit."""
 SHIFTABLE = ("linear", "rbf", "laplacian")
 """Kernels with which rankers do not notice a shift of all rows."""
 SPARSE = (None, "linear", "rbf", "poly", "polynomial", "sigmoid", "cosine", "precomputed")
 """Kernels that scikit-learn computes from sparse rows of any kind."""
+
+
+class RowKernel:
+    """The values of a kernel between rows.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        Any kernel of `sklearn.metrics.pairwise.pairwise_kernels`, a callable of two rows, or "precomputed".
+    parameters : dict
+        gamma, degree, coef0; those that are None, or that the kernel does not have, are left out.
+    extra : dict
+        Further parameters, handed to the kernel as they are.
+
+    Examples
+    --------
+    >>> kernel = RowKernel("rbf", {"gamma": 1.0, "degree": 3})
+    >>> rows = kernel.learn_origin(np.array([[0.0], [1.0]]))
+    >>> kernel.between(rows, rows).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
+
+    def __init__(
+        self,
+        kernel: str | Callable[..., Any],
+        parameters: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.extra = dict(extra or {})
+        known = _parameters_of(kernel, self.extra)
+        given = {name: value for name, value in (parameters or {}).items() if value is not None}
+        self.shared = {name: given[name] for name in given if name in known and name not in self.extra}
+        self._origin: Origin | None = None
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows are rows of kernel values already."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def learn_origin(self, X: Any) -> Any:
+        """The training rows, relative to where they lie for kernels that allow it."""
+        self._origin = Origin(X) if self.kernel in SHIFTABLE else None
+        return self.near(X)
+
+    def near(self, X: Any) -> Any:
+        """Rows relative to where the training rows lie, for kernels that allow it."""
+        if self.kernel not in SPARSE:
+            X = dense(X)
+        return X if self._origin is None else self._origin.shifted(X)
+
+    def origin_scores(self, coef: Floats) -> Floats | float:
+        """What rows lose in linear scores by being taken relative to their origin."""
+        return 0.0 if self._origin is None else self._origin.scores(coef)
+
+    def between(self, left: Any, right: Any) -> Floats:
+        """K of each left row (from `near`) with each right one; rows of kernel values as they are."""
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        if self.precomputed:
+            return dense(left)
+        return dense(pairwise_kernels(left, right, metric=self.kernel, **self.shared, **self.extra))
+
+
+def _parameters_of(kernel: str | Callable[..., Any], extra: Mapping[str, Any]) -> Collection[str]:
+    """The parameters that a named kernel of scikit-learn's has; a callable gets none but the extra ones."""
+    from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS
+
+    if callable(kernel):
+        return ()
+    names = sorted([*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"])
+    if kernel not in names:
+        raise ValueError(f"kernel={kernel!r} is neither a callable nor one of {', '.join(map(repr, names))}.")
+    known = KERNEL_PARAMS.get(kernel, ())
+    if unknown := sorted(set(extra) - set(known)):
+        has = ", ".join(map(repr, sorted(known))) or "none"
+        raise ValueError(f"kernel_params: kernel={kernel!r} has no {unknown[0]!r}; its parameters: {has}.")
+    return known
 
 
 class KernelMap:
@@ -34,10 +114,7 @@ class KernelMap:
 
     Parameters
     ----------
-    kernel : str or callable
-        Any kernel of `sklearn.metrics.pairwise.pairwise_kernels`, a callable of two rows, or "precomputed".
-    parameters : dict
-        gamma, degree, coef0, ... of the kernel.
+    kernel : RowKernel
     approximation : {None, "nystroem", "fourier"}
         None is exact, for up to 10,000 rows.
     n_components : int
@@ -48,7 +125,7 @@ class KernelMap:
     Examples
     --------
     >>> X = np.array([[0.0], [1.0]])
-    >>> kernel = KernelMap("rbf", {"gamma": 1.0})
+    >>> kernel = KernelMap(RowKernel("rbf", {"gamma": 1.0}))
     >>> Z = kernel.fit(X)
     >>> (Z @ Z.T).round(3)
     array([[ 0.316, -0.316],
@@ -57,41 +134,41 @@ class KernelMap:
 
     def __init__(
         self,
-        kernel: str | Callable[..., Any],
-        parameters: dict[str, Any] | None = None,
+        kernel: RowKernel,
         *,
         approximation: str | None = None,
         n_components: int = 500,
         random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
-        self.parameters = parameters or {}
         self.approximation = approximation
         self.n_components = n_components
         self.random_state = legacy_seed(random_state)
 
     def fit(self, X: Any) -> Floats:
         """The features of the training rows, one row each."""
-        self._origin = Origin(X) if self.kernel in SHIFTABLE else None
-        X = self._near(X)
+        X = self.kernel.learn_origin(X)
         if self.approximation is not None:
-            self._sampler = self._make_sampler(X.shape[0])
+            self._sampler = self._make_sampler(*X.shape)
             self._sampler.fit(X)
-            if self.approximation == "fourier" and self._origin is not None:
+            if self.approximation == "fourier":
                 # The waves stay where they are: what rows lose to the origin their phases gain.
-                self._sampler.random_offset_ += self._origin.scores(self._sampler.random_weights_)
-            return np.asarray(dense(self._sampler.transform(X)), dtype=np.float64)
+                self._sampler.random_offset_ += self.kernel.origin_scores(self._sampler.random_weights_)
+            return dense(self._sampler.transform(X))
         self._check_exact(X)
         # A copy: kernels of a matrix with itself are rounded differently from those with an equal one.
-        self._rows = None if self.kernel == "precomputed" else X.copy()
-        gram = self._gram(X)
+        self._rows = None if self.kernel.precomputed else X.copy()
+        return self._roots(self.kernel.between(X, self._rows))
+
+    def _roots(self, gram: Floats) -> Floats:
+        """Features whose inner products are the Gram matrix, centred."""
         gram = gram - gram.mean(axis=0)
         gram -= gram.mean(axis=1)[:, np.newaxis]
         values, vectors = eigh((gram + gram.T) / 2.0)
         largest = max(float(values[-1]), 0.0)
         if values[0] < -1e-6 * largest:
             warn_user(
-                f"kernel={self.kernel!r} is not positive semidefinite on these rows (eigenvalues"
+                f"kernel={self.kernel.kernel!r} is not positive semidefinite on these rows (eigenvalues"
                 f" {values[0]:.3g} to {largest:.3g}); its negative part is left out."
             )
         kept = values > len(values) * np.finfo(np.float64).eps * largest
@@ -112,28 +189,17 @@ class KernelMap:
 
     def scores(self, X: Any, finished: Floats) -> Floats:
         """Scores f of new rows (for a precomputed kernel, of their kernel values with the training rows)."""
-        X = self._near(X)
-        rows = self._gram(X) if self.approximation is None else self._sampler.transform(X)
-        return np.asarray(rows @ finished, dtype=np.float64)
+        if self.approximation is not None:
+            return np.asarray(self.approximate(X) @ finished, dtype=np.float64)
+        return np.asarray(self.kernel.between(self.kernel.near(X), self._rows) @ finished)
 
-    def _near(self, X: Any) -> Any:
-        """Rows relative to where the training rows lie, for kernels that allow it."""
-        if self.kernel not in SPARSE:
-            X = dense(X)
-        return X if self._origin is None else self._origin.shifted(X)
-
-    def _gram(self, X: Any) -> Floats:
-        from sklearn.metrics.pairwise import pairwise_kernels
-
-        if self.kernel == "precomputed":
-            return np.asarray(dense(X), dtype=np.float64)
-        parameters = self.parameters if callable(self.kernel) else {"filter_params": True, **self.parameters}
-        gram = pairwise_kernels(X, self._rows, metric=self.kernel, **parameters)
-        return np.asarray(dense(gram), dtype=np.float64)
+    def approximate(self, X: Any) -> Floats:
+        """The approximation's features of new rows."""
+        return dense(self._sampler.transform(self.kernel.near(X)))
 
     def _check_exact(self, X: Any) -> None:
         n_rows, n_columns = X.shape
-        if self.kernel == "precomputed" and n_rows != n_columns:
+        if self.kernel.precomputed and n_rows != n_columns:
             raise ValueError(
                 "kernel='precomputed' needs a square matrix of kernel values to fit,"
                 f" got {n_rows} x {n_columns}."
@@ -143,29 +209,20 @@ class KernelMap:
                 f"An exact kernel for {n_rows} rows is too large; use approximation='nystroem' or 'fourier'."
             )
 
-    def _make_sampler(self, n_rows: int) -> Any:
+    def _make_sampler(self, n_rows: int, n_features: int) -> Any:
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
+        kernel = self.kernel
         if self.approximation == "fourier":
-            if self.kernel != "rbf":
-                raise ValueError(f"approximation='fourier' needs kernel='rbf', not {self.kernel!r}.")
-            gamma = self.parameters.get("gamma")
             return RBFSampler(
-                gamma=1.0 if gamma is None else gamma,
+                gamma=kernel.shared.get("gamma", 1.0 / n_features),
                 n_components=self.n_components,
                 random_state=self.random_state,
             )
-        if self.approximation != "nystroem" or self.kernel == "precomputed":
-            raise ValueError(
-                f"approximation={self.approximation!r} must be None, 'nystroem' or 'fourier', and None for a"
-                " precomputed kernel."
-            )
-        parameters = {name: value for name, value in self.parameters.items() if value is not None}
-        shared = {name: parameters.pop(name) for name in ("gamma", "degree", "coef0") if name in parameters}
         return Nystroem(
-            self.kernel,
-            **shared,
-            kernel_params=parameters or None,
+            kernel.kernel,
+            **kernel.shared,
+            kernel_params=kernel.extra or None,
             n_components=min(self.n_components, n_rows),
             random_state=self.random_state,
         )

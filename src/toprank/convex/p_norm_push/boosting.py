@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Run, Status
 from toprank.convex.p_norm_push.weak_rankers import WeakRanker, WeakRankers
-from toprank.losses.p_norm_push import PushItems, PushPoint
+from toprank.losses.p_norm_push import PNormPushItems, PNormPushPoint
 
 __all__ = ["Boosted", "boost"]
 
@@ -44,7 +44,7 @@ Watcher = Callable[[WeakRanker, float], bool]
 
 def boost(
     family: WeakRankers,
-    items: PushItems,
+    items: PNormPushItems,
     run: Run,
     *,
     p: float,
@@ -58,7 +58,7 @@ def boost(
     ----------
     family : WeakRankers
         Weak rankers over the training rows.
-    items : PushItems
+    items : PNormPushItems
         The positives and negatives among them.
     run : Run
     p : float
@@ -98,7 +98,9 @@ def boost(
     return answer, outcome
 
 
-def _line_search(items: PushItems, p: float, scores: Floats, move: Floats) -> tuple[float, PushPoint]:
+def _line_search(
+    items: PNormPushItems, p: float, scores: Floats, move: Floats
+) -> tuple[float, PNormPushPoint]:
     """The minimum along a direction in which the loss falls: Newton's method inside a bracket."""
     low, high = 0.0, LONGEST
     length = 0.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from toprank.control import Outcome, Run, Status, relative_gap
 from toprank.convex.algebra.design import Design, dense
 from toprank.convex.algebra.newton import Iterate, minimise, start_at
-from toprank.losses.p_norm_push import PushItems, PushPoint
+from toprank.losses.p_norm_push import PNormPushItems, PNormPushPoint
 
 __all__ = ["LogPush", "log_push"]
 
@@ -37,15 +37,15 @@ class LogPush:
     """log R_p as a function of X w, and its weight C: what `smooth.minimise` wants."""
 
     design: Design
-    items: PushItems
+    items: PNormPushItems
     C: float
     p: float
 
-    def at(self, scores: Floats) -> PushPoint:
+    def at(self, scores: Floats) -> PNormPushPoint:
         """The loss at given scores."""
         return self.items.at(scores, self.p)
 
-    def hessian(self, point: PushPoint) -> Floats:
+    def hessian(self, point: PNormPushPoint) -> Floats:
         """The softmax covariances of the rows, positives and negatives."""
         spread = point.spread
         matrix = self.design.gram(np.where(spread < NEGLIGIBLE / len(spread), 0.0, spread))
@@ -103,5 +103,5 @@ def _from_smaller(problem: LogPush, run: Run, tol: float) -> tuple[Floats, float
     return min((start_at(problem, coef), start_at(problem, RISE * coef)), key=_value).coef, bound
 
 
-def _value(iterate: Iterate[PushPoint]) -> float:
+def _value(iterate: Iterate[PNormPushPoint]) -> float:
     return iterate.value

@@ -29,11 +29,11 @@ from toprank.convex.top_push.parts import (
     Positives,
     SquaredPositives,
 )
-from toprank.convex.top_push.problem import PushPoint, PushProblem, best_between, certain
+from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, best_between, certain
 from toprank.convex.top_push.start import first_answer, worth_a_start
 from toprank.losses.top_push import Hinge, SquaredHinge
 
-__all__ = ["PushSolution", "solve_push"]
+__all__ = ["TopPushSolution", "solve_top_push"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -43,18 +43,18 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
-class PushSolution:
+class TopPushSolution:
     """The best point found, the largest dual value (no w does better), and how it ended.
 
     Attributes
     ----------
-    point : PushPoint
+    point : TopPushPoint
     bound : float
     status : Status
     rounds : int
     """
 
-    point: PushPoint
+    point: TopPushPoint
     bound: float
     status: Status
     rounds: int
@@ -65,19 +65,19 @@ class PushSolution:
         return self.status is Status.OPTIMAL and not self.point.coef.any()
 
 
-def solve_push(
-    problem: PushProblem,
+def solve_top_push(
+    problem: TopPushProblem,
     *,
     tol: float,
     run: Run,
     max_iter: int = 1000,
     start: Floats | None = None,
-) -> PushSolution:
+) -> TopPushSolution:
     """Minimise to a relative duality gap of `tol`.
 
     Parameters
     ----------
-    problem : PushProblem
+    problem : TopPushProblem
     tol : float
     run : Run
     max_iter : int
@@ -99,13 +99,13 @@ def solve_push(
             status = Status.FINISHED
             break
     # Rounding may lift a bound a hair above the value it meets.
-    return PushSolution(rounds.best, min(rounds.bound, rounds.best.value), status, rounds.count)
+    return TopPushSolution(rounds.best, min(rounds.bound, rounds.best.value), status, rounds.count)
 
 
 class _Rounds:
     """The state between rounds: the best point, the bound, and the decisions on both classes."""
 
-    def __init__(self, problem: PushProblem, start: Floats | None, tol: float, run: Run) -> None:
+    def __init__(self, problem: TopPushProblem, start: Floats | None, tol: float, run: Run) -> None:
         self.problem = problem
         self.best = problem.zero()
         self.bound, parts = 0.0, None
@@ -202,14 +202,14 @@ class _Rounds:
 class _Answer:
     """What a restricted problem says about the whole one."""
 
-    point: PushPoint
+    point: TopPushPoint
     bound: float
     cutoff: float
     mass: float
     y: Floats
 
 
-def _dual_value(problem: PushProblem, dual: Floats, square: float) -> float:
+def _dual_value(problem: TopPushProblem, dual: Floats, square: float) -> float:
     """The dual value of a and b, or of half of them, a quarter, ... while that is better.
 
     It is concave in the multiple and zero at zero, so some multiple of every dual point says something.

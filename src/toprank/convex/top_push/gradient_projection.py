@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from toprank.control import Progress, Run, Status, relative_gap
 from toprank.convex.algebra.projected_gradient import DualPoint, projected_gradient
-from toprank.convex.top_push.column_generation import PushSolution
-from toprank.convex.top_push.problem import PushPoint, PushProblem
+from toprank.convex.top_push.column_generation import TopPushSolution
+from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem
 from toprank.convex.top_push.projections import project_l1_inf
 
 __all__ = ["LARGEST", "gradient_projection"]
@@ -28,13 +28,13 @@ LARGEST = 5_000_000
 
 
 def gradient_projection(
-    problem: PushProblem, *, step: float | None, tol: float, run: Run, max_iter: int
-) -> PushSolution:
+    problem: TopPushProblem, *, step: float | None, tol: float, run: Run, max_iter: int
+) -> TopPushSolution:
     """The Infinite Push by Agarwal's algorithm.
 
     Parameters
     ----------
-    problem : PushProblem
+    problem : TopPushProblem
         With the hinge and the highest negative as threshold.
     step : float or None
         Agarwal's eta_0; None for accelerated steps of a safe length.
@@ -59,7 +59,7 @@ def gradient_projection(
         rng=run.rng,
     )
     assert search.best is not None
-    return PushSolution(search.best, search.bound, status, done)
+    return TopPushSolution(search.best, search.bound, status, done)
 
 
 class _Search:
@@ -73,11 +73,11 @@ class _Search:
         Each positive's cost over that: what a dual variable of its pairs stands for.
     """
 
-    def __init__(self, problem: PushProblem, tol: float, run: Run) -> None:
+    def __init__(self, problem: TopPushProblem, tol: float, run: Run) -> None:
         self._problem, self._tol, self._run = problem, tol, run
         self.radius = float(problem.costs.mean())
         self.unit = (problem.costs / self.radius)[:, np.newaxis]
-        self.best: PushPoint | None = None
+        self.best: TopPushPoint | None = None
         self.bound = -math.inf
 
     def look(self, alpha: Floats) -> DualPoint:
@@ -94,7 +94,9 @@ class _Search:
         dual = float((self.unit * point.alpha).sum() - 0.5 * point.coef @ point.coef)
         if dual > self.bound or self.best is None:
             scores = point.scores
-            self.best = PushPoint(problem, point.coef, scores[problem.positives], scores[problem.negatives])
+            self.best = TopPushPoint(
+                problem, point.coef, scores[problem.positives], scores[problem.negatives]
+            )
             self.bound = dual
         value = self.best.value
         if relative_gap(value, self.bound) <= self._tol:
@@ -103,7 +105,7 @@ class _Search:
         return None if self._run.report(progress) else self._run.stopped_by or Status.STOPPED
 
 
-def _check(problem: PushProblem) -> None:
+def _check(problem: TopPushProblem) -> None:
     n_pairs = len(problem.positives) * len(problem.negatives)
     if n_pairs > LARGEST:
         raise ValueError(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.convex.algebra.row_systems import DenseMetric, Identity, LowRankMetric, Metric
-from toprank.convex.top_push.problem import PushPoint, PushProblem
+from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem
 from toprank.convex.top_push.working_set import FREE, LOWER, UPPER, WorkingSet, pick_worst
 
 __all__ = [
@@ -75,7 +75,7 @@ class Positives(Protocol):
         """Dual variables a, feasible in the whole problem, that go with a restricted solution."""
         ...
 
-    def update(self, best: PushPoint, latest: PushPoint, free: Rows, y: Floats) -> int:
+    def update(self, best: TopPushPoint, latest: TopPushPoint, free: Rows, y: Floats) -> int:
         """Learn from a round; returns how many decisions were wrong."""
         ...
 
@@ -83,7 +83,7 @@ class Positives(Protocol):
 class HingePositives:
     """Positives whose loss is (1 + z)_+; all at the upper end to begin with, as they are at w = 0."""
 
-    def __init__(self, problem: PushProblem, start: PushPoint) -> None:
+    def __init__(self, problem: TopPushProblem, start: TopPushPoint) -> None:
         self._problem = problem
         lack = 1.0 + start.threshold - start.positive_scores
         self._set = WorkingSet(np.where(lack > 0.0, UPPER, LOWER).astype(np.int8))
@@ -105,7 +105,7 @@ class HingePositives:
         multipliers[free] = y
         return multipliers
 
-    def update(self, best: PushPoint, latest: PushPoint, free: Rows, y: Floats) -> int:
+    def update(self, best: TopPushPoint, latest: TopPushPoint, free: Rows, y: Floats) -> int:
         lack = 1.0 + latest.threshold - latest.positive_scores
         wrong = pick_worst(self._set.wrong(lack), MANY_POSITIVES)
         self._set.release(free, y / self._problem.costs[free], lack[free])
@@ -119,7 +119,7 @@ class SquaredPositives:
     With too many features for a d x d matrix, the rows that count are all undecided instead.
     """
 
-    def __init__(self, problem: PushProblem, start: PushPoint) -> None:
+    def __init__(self, problem: TopPushProblem, start: TopPushPoint) -> None:
         self._problem = problem
         lack = 1.0 + start.threshold - start.positive_scores
         counted = UPPER if problem.design.direct else FREE
@@ -144,7 +144,7 @@ class SquaredPositives:
         multipliers[free] = y
         return multipliers
 
-    def update(self, best: PushPoint, latest: PushPoint, free: Rows, y: Floats) -> int:
+    def update(self, best: TopPushPoint, latest: TopPushPoint, free: Rows, y: Floats) -> int:
         lack = 1.0 + latest.threshold - latest.positive_scores
         wrong = pick_worst(self._set.wrong(lack), MANY_POSITIVES)
         direct = self._problem.design.direct
@@ -156,11 +156,11 @@ class SquaredPositives:
 class LogisticPositives:
     """Positives with the logistic loss: a quadratic model, renewed when the best point moves."""
 
-    def __init__(self, problem: PushProblem, start: PushPoint, rng: np.random.Generator) -> None:
+    def __init__(self, problem: TopPushProblem, start: TopPushPoint, rng: np.random.Generator) -> None:
         self._problem, self._rng = problem, rng
         self._renew(start)
 
-    def _renew(self, point: PushPoint) -> None:
+    def _renew(self, point: TopPushPoint) -> None:
         problem = self._problem
         self._point = point
         z = point.threshold - point.positive_scores
@@ -213,17 +213,17 @@ class LogisticPositives:
         moved = (level - self._point.threshold) - (scores - self._point.positive_scores)
         return np.clip(self._slopes + self._weights * moved, 0.0, self._problem.costs)
 
-    def update(self, best: PushPoint, latest: PushPoint, free: Rows, y: Floats) -> int:
+    def update(self, best: TopPushPoint, latest: TopPushPoint, free: Rows, y: Floats) -> int:
         if best is not self._point:
             self._renew(best)
         return 0
 
 
-def _weighted_mean(problem: PushProblem, weights: Floats, total: float) -> Floats:
+def _weighted_mean(problem: TopPushProblem, weights: Floats, total: float) -> Floats:
     return problem.combine(weights, np.zeros(len(problem.negatives))) / total
 
 
-def _covariance_plus_identity(problem: PushProblem, weights: Floats, mean: Floats, total: float) -> Floats:
+def _covariance_plus_identity(problem: TopPushProblem, weights: Floats, mean: Floats, total: float) -> Floats:
     """I + sum_i weights_i (x_i - mean)(x_i - mean)^T over the positives."""
     numbers = np.zeros(problem.design.n_rows)
     numbers[problem.positives] = weights
@@ -235,7 +235,7 @@ def _covariance_plus_identity(problem: PushProblem, weights: Floats, mean: Float
 class Negatives:
     """Negatives outside the threshold, in it with their cap, or undecided."""
 
-    def __init__(self, problem: PushProblem, scores: Floats, parts: Floats | None = None) -> None:
+    def __init__(self, problem: TopPushProblem, scores: Floats, parts: Floats | None = None) -> None:
         self._caps = problem.caps
         self._limit = min(max(50, problem.design.n_features), 500)
         count = len(problem.negatives)

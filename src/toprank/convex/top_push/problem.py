@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from toprank.convex.algebra.design import Design
 from toprank.losses.top_push import Surrogate, Threshold, threshold
 
-__all__ = ["PushPoint", "PushProblem", "best_between", "certain"]
+__all__ = ["TopPushPoint", "TopPushProblem", "best_between", "certain"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -28,7 +28,7 @@ CERTAIN = 1e-6
 
 
 @dataclass(frozen=True)
-class PushProblem:
+class TopPushProblem:
     """Rows, who is positive, costs and caps.
 
     Parameters
@@ -43,7 +43,7 @@ class PushProblem:
         The largest share of each negative in the threshold; None for the highest negative.
     surrogate : Surrogate
 
-    Build it with `PushProblem.from_labels`.
+    Build it with `TopPushProblem.from_labels`.
     """
 
     design: Design
@@ -57,7 +57,7 @@ class PushProblem:
     @classmethod
     def from_labels(
         cls, X: Any, y: NDArray[Any], weight: Floats, *, C: float, surrogate: Surrogate, rule: Threshold
-    ) -> PushProblem:
+    ) -> TopPushProblem:
         """The problem of labelled rows: y is 1 for positives, 0 for negatives; all weights are positive."""
         positives, negatives = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
         costs = C * weight[positives] / weight[positives].sum()
@@ -75,15 +75,15 @@ class PushProblem:
         numbers[self.negatives] = on_negatives
         return self.design.combine(numbers)
 
-    def at(self, coef: Floats) -> PushPoint:
+    def at(self, coef: Floats) -> TopPushPoint:
         """The point with these coefficients."""
         scores = self.design.scores(coef)
-        return PushPoint(self, coef, scores[self.positives], scores[self.negatives])
+        return TopPushPoint(self, coef, scores[self.positives], scores[self.negatives])
 
-    def zero(self) -> PushPoint:
+    def zero(self) -> TopPushPoint:
         """The point w = 0, where all are tied."""
         nothing = np.zeros(self.design.n_features)
-        return PushPoint(self, nothing, np.zeros(len(self.positives)), np.zeros(len(self.negatives)))
+        return TopPushPoint(self, nothing, np.zeros(len(self.positives)), np.zeros(len(self.negatives)))
 
     def mean_difference(self) -> Floats:
         """From the mean of the negatives to the mean of the positives: a direction that is always there."""
@@ -105,10 +105,10 @@ class PushProblem:
 
 
 @dataclass(frozen=True)
-class PushPoint:
+class TopPushPoint:
     """Coefficients with the scores of both classes."""
 
-    problem: PushProblem
+    problem: TopPushProblem
     coef: Floats
     positive_scores: Floats
     negative_scores: Floats
@@ -130,7 +130,7 @@ class PushPoint:
         losses = self.problem.surrogate.value(self.threshold - self.positive_scores)
         return float(0.5 * self.coef @ self.coef + self.problem.costs @ losses)
 
-    def slope_towards(self, other: PushPoint) -> float:
+    def slope_towards(self, other: TopPushPoint) -> float:
         """The derivative of the objective on the way to another point."""
         if self.problem.caps is None:
             top = int(np.argmax(self.negative_scores))
@@ -141,9 +141,9 @@ class PushPoint:
         slopes = self.problem.surrogate.slope(self.threshold - self.positive_scores)
         return float(self.coef @ (other.coef - self.coef) + (self.problem.costs * slopes) @ move)
 
-    def towards(self, other: PushPoint, part: float) -> PushPoint:
+    def towards(self, other: TopPushPoint, part: float) -> TopPushPoint:
         """The point a part of the way to another one, without touching the rows."""
-        return PushPoint(
+        return TopPushPoint(
             self.problem,
             (1.0 - part) * self.coef + part * other.coef,
             (1.0 - part) * self.positive_scores + part * other.positive_scores,
@@ -151,7 +151,7 @@ class PushPoint:
         )
 
 
-def best_between(start: PushPoint, end: PushPoint) -> PushPoint:
+def best_between(start: TopPushPoint, end: TopPushPoint) -> TopPushPoint:
     """The best point found on the way from one point to another.
 
     Scores are linear along the way, so each look costs O(n); the search halves on the sign of the slope.
@@ -178,6 +178,6 @@ def best_between(start: PushPoint, end: PushPoint) -> PushPoint:
     return best
 
 
-def certain(best: PushPoint, tol: float) -> float:
+def certain(best: TopPushPoint, tol: float) -> float:
     """The gap to reach: `tol`, but a zero answer helps nobody, so it has to be certain."""
     return tol if best.coef.any() else min(tol, CERTAIN)

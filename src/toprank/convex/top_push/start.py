@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from toprank.control import Progress, Run, relative_gap
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import Iterate, newton_step, start_at
-from toprank.convex.top_push.problem import PushPoint, PushProblem, certain
+from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, certain
 from toprank.losses.smoothed_top_push import SmoothedAtTop, SmoothedPoint
 
 __all__ = ["FirstAnswer", "first_answer", "worth_a_start"]
@@ -65,17 +65,17 @@ PATIENT = _Pace(0.3, 20, 3.0)
 """For more features than are factorised, where column generation is slow."""
 
 
-def worth_a_start(problem: PushProblem) -> bool:
+def worth_a_start(problem: TopPushProblem) -> bool:
     """Whether the threshold is soft or features are many, and rows enough that column generation is slow."""
     return (problem.caps is not None or not problem.design.direct) and len(problem.negatives) > LARGE
 
 
-def first_answer(problem: PushProblem, *, tol: float, run: Run) -> FirstAnswer:
+def first_answer(problem: TopPushProblem, *, tol: float, run: Run) -> FirstAnswer:
     """Descend until the relative gap is at most `tol` or Newton's method gets slow.
 
     Parameters
     ----------
-    problem : PushProblem
+    problem : TopPushProblem
     tol : float
     run : Run
     """
@@ -89,7 +89,7 @@ def first_answer(problem: PushProblem, *, tol: float, run: Run) -> FirstAnswer:
     return answer
 
 
-def _rough_answer(problem: PushProblem, tol: float, run: Run) -> tuple[Floats, float]:
+def _rough_answer(problem: TopPushProblem, tol: float, run: Run) -> tuple[Floats, float]:
     """Coefficients and width of an answer on fewer rows; zero and the widest when there are few."""
     fewer = _subset(problem) if problem.design.n_rows > SMALL else problem
     if 2 * fewer.design.n_rows > problem.design.n_rows:
@@ -110,13 +110,13 @@ class FirstAnswer:
         The last width.
     parts : array
         The last shares of the negatives in the threshold, as parts of their caps.
-    best : PushPoint
+    best : TopPushPoint
         The best point on the way, perhaps w = 0.
     bound : float
         The largest lower bound on the optimum.
     """
 
-    def __init__(self, problem: PushProblem, run: Run) -> None:
+    def __init__(self, problem: TopPushProblem, run: Run) -> None:
         self._problem, self._run = problem, run
         self.best = problem.zero()
         self.bound = 0.0
@@ -154,7 +154,7 @@ class FirstAnswer:
     def _record(self, now: Iterate[SmoothedPoint]) -> tuple[float, float]:
         """Keep the best point and bound; returns Newton's and the rounding's part of the gap here."""
         problem, scores = self._problem, now.scores
-        point = PushPoint(problem, now.coef, scores[problem.positives], scores[problem.negatives])
+        point = TopPushPoint(problem, now.coef, scores[problem.positives], scores[problem.negatives])
         if point.value < self.best.value:
             self.best = point
         force = now.gradient - now.coef
@@ -182,7 +182,7 @@ def _narrower(posed: _Rounded, now: Iterate[SmoothedPoint], part: float) -> Iter
 class _Rounded:
     """The rounded problem as `toprank.convex.algebra.newton` wants it."""
 
-    problem: PushProblem
+    problem: TopPushProblem
     width: float
     lift: float
     C: float = 1.0
@@ -216,7 +216,7 @@ class _Rounded:
         return matrix
 
 
-def _subset(problem: PushProblem) -> PushProblem:
+def _subset(problem: TopPushProblem) -> TopPushProblem:
     """One row in eight of each class, more where that would be few; the share that the caps allow stays."""
     up, down = (
         np.arange(0, count, max(1, min(SUBSET, count // FEWEST)))
@@ -226,7 +226,7 @@ def _subset(problem: PushProblem) -> PushProblem:
     costs, caps = problem.costs[up], problem.caps
     if caps is not None:
         caps = caps[down] * (caps.sum() / caps[down].sum())
-    return PushProblem(
+    return TopPushProblem(
         problem.design.take(rows),
         np.arange(len(up)),
         np.arange(len(up), len(rows)),

@@ -19,15 +19,15 @@ from toprank.convex.p_norm_push.weak_rankers import (
     WeakRankers,
     weak_values,
 )
-from toprank.losses.p_norm_push import PushItems
+from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.parameters import check_at_least, check_choice
 
-__all__ = ["PushBooster"]
+__all__ = ["PNormPushBooster"]
 
 Floats = NDArray[np.float64]
 
 
-class PushBooster(BaseRanker):
+class PNormPushBooster(BaseRanker):
     """A ranker made of weak rankers, boosted on the P-Norm Push.
 
     Attributes
@@ -41,7 +41,7 @@ class PushBooster(BaseRanker):
     """
 
     weak_rankers: str
-    n_rounds: int
+    n_estimators: int
     validation_fraction: float | None
     n_iter_no_change: int
     tol: float
@@ -54,7 +54,7 @@ class PushBooster(BaseRanker):
 
     def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
         check_choice("weak_rankers", self.weak_rankers, ["features", "stumps"])
-        check_at_least("n_rounds", self.n_rounds, 1)
+        check_at_least("n_estimators", self.n_estimators, 1)
         if self.weak_rankers == "features":
             data = replace(data, X=centered(data.X))
         learn, watch = self._split(data, run.rng)
@@ -69,7 +69,7 @@ class PushBooster(BaseRanker):
         items = _items(data, learn)
         watcher = None if watch is None else _Watcher(data, watch, p, self.n_iter_no_change)
         answer, outcome = boost(
-            family, items, run, p=p, rounds=int(self.n_rounds), tol=self.tol, watcher=watcher
+            family, items, run, p=p, rounds=int(self.n_estimators), tol=self.tol, watcher=watcher
         )
         if watcher is not None:
             answer = answer.truncated(watcher.best_round)
@@ -127,8 +127,8 @@ class PushBooster(BaseRanker):
         return scores
 
 
-def _items(data: RankingData, rows: Any) -> PushItems:
-    return PushItems.from_labels(
+def _items(data: RankingData, rows: Any) -> PNormPushItems:
+    return PNormPushItems.from_labels(
         data.y[rows],
         qid=None if data.qid is None else data.qid[rows],
         sample_weight=None if data.sample_weight is None else data.sample_weight[rows],

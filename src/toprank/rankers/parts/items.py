@@ -37,11 +37,12 @@ class Prices:
 
 
 def prices_of_labels(
-    y: NDArray[np.int8], sample_weight: Floats | None, *, tau: float, C: float, weighting: str
+    y: NDArray[np.int8], sample_weight: Floats | None, *, top_share: float, C: float, weighting: str
 ) -> Prices:
     """Labels: each positive stands for as many pairs as there are negatives, and the other way round.
 
-    >>> prices = prices_of_labels(np.array([1, 0, 0], dtype=np.int8), None, tau=0.4, C=1.0, weighting="pairs")
+    >>> y = np.array([1, 0, 0], dtype=np.int8)
+    >>> prices = prices_of_labels(y, None, top_share=0.4, C=1.0, weighting="pairs")
     >>> prices.up, prices.down, prices.top
     (array([2., 0., 0.]), array([0., 1., 1.]), 1.0)
     """
@@ -58,15 +59,15 @@ def prices_of_labels(
         up, down = C * (n_pos + n_neg) / (2 * n_pos), C * (n_pos + n_neg) / (2 * n_neg)
     else:
         up = down = C
-    return Prices(up * positive, down * negative, weight, _top_mass(weight, tau))
+    return Prices(up * positive, down * negative, weight, _top_mass(weight, top_share))
 
 
 def prices_of_pairs(
-    n_rows: int, pairs: ArrayLike, sample_weight: ArrayLike | None, *, tau: float, C: float
+    n_rows: int, pairs: ArrayLike, sample_weight: ArrayLike | None, *, top_share: float, C: float
 ) -> Prices:
     """Preference pairs (upper, lower): each row counts as often as it occurs, on either side.
 
-    >>> prices = prices_of_pairs(3, [(0, 1), (0, 2)], None, tau=0.25, C=1.0)
+    >>> prices = prices_of_pairs(3, [(0, 1), (0, 2)], None, top_share=0.25, C=1.0)
     >>> prices.up, prices.down, prices.mass, prices.top
     (array([2., 0., 0.]), array([0., 1., 1.]), array([2., 1., 1.]), 1.0)
     """
@@ -83,15 +84,15 @@ def prices_of_pairs(
     upper: Floats = np.bincount(sides[:, 0], weights=weight, minlength=n_rows).astype(np.float64)
     lower: Floats = np.bincount(sides[:, 1], weights=weight, minlength=n_rows).astype(np.float64)
     mass: Floats = upper + lower
-    return Prices(C * upper, C * lower, mass, _top_mass(mass, tau))
+    return Prices(C * upper, C * lower, mass, _top_mass(mass, top_share))
 
 
-def _top_mass(mass: Floats, tau: float) -> float:
+def _top_mass(mass: Floats, top_share: float) -> float:
     """Tau of the whole mass, rounded to whole items where all masses are whole; never nothing, never all."""
     total = float(mass.sum())
     if not (mass == np.round(mass)).all():
-        return tau * total
-    return float(np.clip(np.floor(tau * total + 0.5), 1.0, max(total - 1.0, 1.0)))
+        return top_share * total
+    return float(np.clip(np.floor(top_share * total + 0.5), 1.0, max(total - 1.0, 1.0)))
 
 
 def gather(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
-__all__ = ["check_at_least", "check_choice", "check_penalty_weight"]
+__all__ = ["check_at_least", "check_choice", "check_penalty_weight", "check_share"]
 
 
 def check_penalty_weight(C: Any) -> float:
@@ -48,3 +48,14 @@ def check_at_least(name: str, value: Any, least: float) -> float:
     if isinstance(value, Real) and least <= float(value) < math.inf:
         return float(value)
     raise ValueError(f"{name}={value!r} must be a finite number of at least {least}.")
+
+
+def check_share(name: str, value: Any, of: str) -> float:
+    """A share of something as a float, or an error when it is none or all of it.
+
+    >>> check_share("top_share", 0.05, "the list")
+    0.05
+    """
+    if isinstance(value, Real) and 0.0 < float(value) < 1.0:
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be strictly between 0 and 1: it is a share of {of}.")

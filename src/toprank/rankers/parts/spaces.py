@@ -1,4 +1,4 @@
-"""Where the items of Accuracy at the Top live: features, a kernel's space, or Nyström components."""
+"""Where the items of Accuracy at the Top live: features, a kernel's space, or an approximation of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.control import Run
 from toprank.convex.accuracy_at_top.pins import Items
-from toprank.convex.algebra.design import Origin
-from toprank.convex.algebra.kernel_map import SHIFTABLE
+from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
 from toprank.rankers.parts.items import Prices, dense_rows, items_of_gram, items_of_points
+from toprank.rankers.parts.kernels import KernelRanker
 
 __all__ = ["Space", "space_of"]
 
@@ -52,36 +51,23 @@ class Space(Protocol):
         ...
 
 
-def space_of(ranker: Any, X: Any, run: Run) -> Space:
+def space_of(ranker: KernelRanker, X: Any) -> Space:
     """The space a ranker's parameters ask for."""
     kernel = ranker.kernel
-    if kernel is None or (isinstance(kernel, str) and kernel == "linear"):
+    if kernel is None or (isinstance(kernel, str) and kernel == "linear" and ranker.approximation is None):
         return Features(dense_rows(X))
-    parameters = {"gamma": ranker.gamma, "degree": ranker.degree, "coef0": ranker.coef0}
-    origin = Origin(X) if kernel in SHIFTABLE else None
-    if origin is not None:
-        X = origin.shifted(X)
-    if ranker.nystroem is None:
-        return Kernel(dense_rows(X), kernel, parameters, origin)
-    from sklearn.kernel_approximation import Nystroem
-
-    options = {} if callable(kernel) else parameters
-    map_ = Nystroem(
-        kernel=kernel,
-        n_components=min(ranker.nystroem, X.shape[0]),
-        random_state=int(run.rng.integers(2**31)),
-        **options,
-    )
-    return Features(np.ascontiguousarray(map_.fit_transform(X)), map_, origin)
+    map_ = ranker.kernel_map()
+    if ranker.approximation is not None:
+        return Features(np.ascontiguousarray(map_.fit(X)), map_)
+    return Kernel(dense_rows(map_.kernel.learn_origin(X)), map_.kernel)
 
 
 @dataclass
 class Features:
-    """Linear scores of features, or of the Nyström components of features."""
+    """Linear scores of features, or of the features of an approximated kernel."""
 
     train: Floats
-    map_: Any = None
-    origin: Origin | None = None
+    map_: KernelMap | None = None
     offset: float = 0.0
 
     def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
@@ -109,11 +95,11 @@ class Features:
         return np.asarray(items.points @ coef)
 
     def scores(self, ranker: Any, X: Any) -> Floats:
-        rows = X if self.map_ is None else self.map_.transform(_near(X, self.origin))
+        rows = X if self.map_ is None else self.map_.approximate(X)
         return np.asarray(rows @ ranker.coef_)
 
     def squares(self, X: Any) -> Floats:
-        rows = dense_rows(X) if self.map_ is None else self.map_.transform(_near(X, self.origin))
+        rows = dense_rows(X) if self.map_ is None else self.map_.approximate(X)
         return np.asarray((rows**2).sum(axis=1))
 
 
@@ -122,9 +108,7 @@ class Kernel:
     """Scores that are weighted sums of kernels with training rows."""
 
     train: Floats
-    kernel: Any
-    parameters: dict[str, Any]
-    origin: Origin | None = None
+    kernel: RowKernel
     offset: float = 0.0
 
     def items(self, rows: Rows, prices: Prices, *, local: bool) -> Items:
@@ -154,39 +138,22 @@ class Kernel:
     def _set(self, ranker: Any, weights: Floats) -> None:
         used = np.flatnonzero(np.abs(weights) > 0)
         ranker.support_, ranker.dual_coef_ = self._rows[used], weights[used]
-        self._support = np.zeros((0, 0)) if self._precomputed else self.train[ranker.support_]
+        self._support = np.zeros((0, 0)) if self.kernel.precomputed else self.train[ranker.support_]
         self.train, self._root = np.zeros((0, 0)), None
 
     def scores(self, ranker: Any, X: Any) -> Floats:
-        rows = dense_rows(_near(X, self.origin))
+        rows = dense_rows(self.kernel.near(X))
         return np.asarray(self._between(rows, self._support, ranker.support_) @ ranker.dual_coef_)
 
     def squares(self, X: Any) -> Floats:
-        rows = dense_rows(_near(X, self.origin))
-        if self._precomputed:
+        rows = dense_rows(self.kernel.near(X))
+        if self.kernel.precomputed:
             if rows.shape[0] != rows.shape[1]:
                 raise ValueError(
                     "kernel='precomputed' tells K(x, x) of the training rows only: pass their Gram matrix."
                 )
             return np.diagonal(rows).copy()
-        return np.array([self._between(row[np.newaxis], row[np.newaxis], np.arange(1))[0, 0] for row in rows])
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return np.array([self.kernel.between(row[np.newaxis], row[np.newaxis])[0, 0] for row in rows])
 
     def _between(self, left: Floats, right: Floats, columns: Rows) -> Floats:
-        if self._precomputed:
-            return left[:, columns]
-        from sklearn.metrics.pairwise import pairwise_kernels
-
-        if callable(self.kernel):
-            return np.asarray(pairwise_kernels(left, right, metric=self.kernel))
-        return np.asarray(
-            pairwise_kernels(left, right, metric=self.kernel, filter_params=True, **self.parameters)
-        )
-
-
-def _near(X: Any, origin: Origin | None) -> Any:
-    """Rows relative to where the training rows lie, for kernels that allow it."""
-    return X if origin is None else origin.shifted(X)
+        return left[:, columns] if self.kernel.precomputed else self.kernel.between(left, right)

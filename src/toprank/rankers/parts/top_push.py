@@ -8,15 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import LinearRanker, RankingData
+from toprank.base import RankingData
 from toprank.control import Outcome, Run, Status, warn_user
 from toprank.convex.algebra.merge import merge_rows
-from toprank.convex.top_push.column_generation import PushSolution, solve_push
-from toprank.convex.top_push.problem import PushProblem
+from toprank.convex.top_push.column_generation import TopPushSolution, solve_top_push
+from toprank.convex.top_push.problem import TopPushProblem
 from toprank.losses.top_push import SURROGATES, Threshold
+from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
 
-__all__ = ["PushRanker", "ZeroOptimumWarning"]
+__all__ = ["TopPushRanker", "ZeroOptimumWarning"]
 
 Floats = NDArray[np.float64]
 OUT_OF_TIME = "No w better than 0 was found before the fit ended; coef_ is the difference of the class means."
@@ -32,7 +33,7 @@ class ZeroOptimumWarning(UserWarning):
     """
 
 
-class PushRanker(LinearRanker):
+class TopPushRanker(KernelRanker):
     """Compares every positive with one threshold of the negatives.
 
     Subclasses name the surrogate (`_loss`) and the threshold (`_rule`); they have the parameters ``C, tol,
@@ -51,7 +52,6 @@ class PushRanker(LinearRanker):
     C: float
     tol: float
     max_iter: int
-    warm_start: bool
     zero_is_optimal_: bool
     n_iter_: int
 
@@ -84,7 +84,7 @@ class PushRanker(LinearRanker):
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         self._check_parameters()
-        problem = self._problem(self._features(data), data)
+        problem = self._problem(self._features(data.X), data)
         solution = self._solve(problem, run)
         self.zero_is_optimal_ = solution.trivial
         coef, notes = solution.point.coef, []
@@ -105,11 +105,7 @@ class PushRanker(LinearRanker):
         if not 0.0 < self.tol < 1.0:
             raise ValueError(f"tol={self.tol} must be between 0 and 1: it is a relative gap.")
 
-    def _features(self, data: RankingData) -> Any:
-        """The rows in the space where the score is linear."""
-        return data.X
-
-    def _problem(self, X: Any, data: RankingData) -> PushProblem:
+    def _problem(self, X: Any, data: RankingData) -> TopPushProblem:
         X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         merged = merge_rows(X, data.y.astype(np.int64), data.sample_weight)
         labels = data.y[merged.rows]
@@ -117,20 +113,13 @@ class PushRanker(LinearRanker):
         if len(np.unique(labels)) < 2:
             raise ValueError("sample_weight is zero for all rows of one class; give some of them weight.")
         surrogate = SURROGATES[self._loss()]
-        return PushProblem.from_labels(
+        return TopPushProblem.from_labels(
             X[merged.rows], labels, weight, C=float(self.C), surrogate=surrogate, rule=self._rule()
         )
 
-    def _solve(self, problem: PushProblem, run: Run) -> PushSolution:
-        start = self._last_coef(problem.design.n_features)
-        return solve_push(problem, tol=self.tol, run=run, max_iter=int(self.max_iter), start=start)
-
-    def _last_coef(self, n_features: int) -> Floats | None:
-        last: Floats | None = getattr(self, "coef_", None)
-        return last if self.warm_start and last is not None and len(last) == n_features else None
-
-    def _keep(self, coef: Floats) -> None:
-        self.coef_ = coef
+    def _solve(self, problem: TopPushProblem, run: Run) -> TopPushSolution:
+        start = self._last_weights(problem.design.n_features)
+        return solve_top_push(problem, tol=self.tol, run=run, max_iter=int(self.max_iter), start=start)
 
     def _warn_if_cut_short(self) -> None:
         super()._warn_if_cut_short()
@@ -138,12 +127,12 @@ class PushRanker(LinearRanker):
             warn_user(f"{type(self).__name__}: {self.outcome_.notes[0]}", ZeroOptimumWarning)
 
 
-def _explain(problem: PushProblem) -> str:
+def _explain(problem: TopPushProblem) -> str:
     share = problem.share_with_answer()
     advice = "the classes have the same mean, so no linear score separates them on average."
     if share is not None:
         advice = (
-            f"TauFPL(tau={min(1.0, float(f'{1.1 * share:.2g}')):g}) has an answer other than zero,"
+            f"TauFPL(negative_share={min(1.0, float(f'{1.1 * share:.2g}')):g}) has an answer other than zero,"
             " PNormPush and RankSVM have one too."
         )
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ class RankSVMCV(RankerCV):
     ----------
     Cs : array-like
         The values to try.
-    loss, penalty, kernel, gamma, degree, coef0, weighting, levels, tol, max_iter
+    loss, norm, q, weighting, levels, tol, max_iter
+        As in `RankSVM`.
+    kernel, gamma, degree, coef0, kernel_params, approximation, n_components
         As in `RankSVM`.
     statistic, cv, time_limit, random_state, pos_label, callback, verbose
         As in `RankerCV`.
@@ -50,11 +53,15 @@ class RankSVMCV(RankerCV):
         Cs: ArrayLike = DEFAULT_CS,
         *,
         loss: str = "hinge",
-        penalty: str = "l2",
+        norm: str = "l2",
+        q: float = 0.5,
         kernel: Any = None,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: str | None = None,
+        n_components: int = 500,
         weighting: Any = "pairs",
         levels: str = "binary",
         statistic: str | RankStatistic | None = None,
@@ -69,11 +76,15 @@ class RankSVMCV(RankerCV):
     ) -> None:
         self.Cs = Cs
         self.loss = loss
-        self.penalty = penalty
+        self.norm = norm
+        self.q = q
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_components = n_components
         self.weighting = weighting
         self.levels = levels
         self.statistic = statistic
@@ -89,11 +100,15 @@ class RankSVMCV(RankerCV):
     def _prototype(self) -> RankSVM:
         return RankSVM(
             loss=self.loss,
-            penalty=self.penalty,
+            norm=self.norm,
+            q=self.q,
             kernel=self.kernel,
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            approximation=self.approximation,
+            n_components=self.n_components,
             weighting=self.weighting,
             levels=self.levels,
             tol=self.tol,
@@ -165,7 +180,7 @@ class RankRLSCV(RankerCV):
     ----------
     Cs : array-like
         The values to try.
-    kernel, gamma, degree, coef0, levels
+    kernel, gamma, degree, coef0, kernel_params, approximation, n_components, levels
         As in `RankRLS`.
     cv : "leave_pair_out", int or splitter
         The first leaves out every pair in turn, at the price of one fit: for up to some ten thousand rows.
@@ -194,6 +209,9 @@ class RankRLSCV(RankerCV):
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        approximation: str | None = None,
+        n_components: int = 500,
         levels: str = "binary",
         statistic: str | RankStatistic | None = None,
         cv: Any = "leave_pair_out",
@@ -208,6 +226,9 @@ class RankRLSCV(RankerCV):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.approximation = approximation
+        self.n_components = n_components
         self.levels = levels
         self.statistic = statistic
         self.cv = cv
@@ -219,7 +240,14 @@ class RankRLSCV(RankerCV):
 
     def _prototype(self) -> RankRLS:
         return RankRLS(
-            kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, levels=self.levels
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            approximation=self.approximation,
+            n_components=self.n_components,
+            levels=self.levels,
         )
 
     def _search(self, data: GradedData, run: Run) -> Floats:

@@ -76,7 +76,7 @@ def by_steps(name: str, title: str, ranker: str, seconds: float) -> Arm:
 def push(p: int) -> Arm:
     """The P-Norm Push, boosting single features as printed."""
     title = f"P-Norm Push (p = {p})"
-    parameters = {"p": float(p), "solver": "boosting", "n_rounds": 100}
+    parameters = {"p": float(p), "solver": "boosting", "n_estimators": 100}
     return Arm(f"pnp{p}", title, "PNormPush", parameters, scaling="unit interval", seconds=0.1)
 
 

@@ -116,7 +116,7 @@ def accuracy_at_top(data: str, quantile: str, seconds: float) -> Arm:
         "aatp",
         "AATP",
         "AccuracyAtTop",
-        {"tau": float(quantile) / 100.0, "solver": "exhaustive"},
+        {"top_share": float(quantile) / 100.0, "solver": "exhaustive"},
         grid={"C": PRICES[data]},
         choose=BEST,
         scaling="none",

@@ -100,7 +100,7 @@ BASELINES = (
         choose=BestAverage(measure="dcg"),
         seconds=0.05,
     ),
-    Arm("rb", "RB", "RankBoost", {"n_rounds": 100}, seconds=0.05),
+    Arm("rb", "RB", "RankBoost", {"n_estimators": 100}, seconds=0.05),
     Arm("pnp", "P-norm Push", "PNormPush", {"p": 2.0, "solver": "boosting"}, seconds=0.05),
 )
 OTHERS = Arm(
