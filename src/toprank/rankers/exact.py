@@ -135,7 +135,7 @@ class ExactRanker(WeightedRanker):
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        made_of, problem = vars(self).pop("_prepared", (None, None))
+        made_of, problem = self.__dict__.pop("_prepared", (None, None))
         if made_of is not data:
             problem = self._problem(data.X, data.y, data.qid)
         starts = start_directions(self.start, data, problem, run)

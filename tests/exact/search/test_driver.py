@@ -12,9 +12,7 @@ import scipy.sparse as sp
 import exact_oracles as oracles
 from toprank.control import Run, Status, keep_best_on_interrupt
 from toprank.exact import RankingProblem
-from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search.driver import search
-from toprank.exact.search.supports import SupportTree
 from toprank.exact.verification import verify
 
 METHODS = ["boxes", "cells"]
@@ -238,22 +236,6 @@ def test_stopped_and_resumed_gives_the_same_optimum(tmp_path, monkeypatch, metho
     assert not file.exists()
 
 
-def test_a_checkpoint_of_another_problem_or_a_damaged_one_is_refused(tmp_path):
-    problem = hard_problem()
-    file = tmp_path / "state.npz"
-    with Run(rng=0, time_limit=0.7) as run:
-        assert not search(problem, run, checkpoint=file, method="boxes").proved
-    other = RankingProblem.from_labels(problem.X, problem.labels, "auc")
-    with Run(rng=0) as run, pytest.raises(CheckpointError, match="another problem"):
-        search(other, run, checkpoint=file)
-    file.write_bytes(file.read_bytes()[:200])
-    with Run(rng=0) as run, pytest.raises(CheckpointError, match="not a checkpoint"):
-        search(problem, run, checkpoint=file)
-    file.write_text("hello")
-    with pytest.raises(CheckpointError, match="not a checkpoint"):
-        Checkpoint.load(file, problem.fingerprint())
-
-
 def test_degenerate_problems_end_at_once_with_a_proof():
     same = RankingProblem.from_labels(np.ones((6, 2)), [0, 1, 0, 1, 0, 1], "dcg")
     wide = RankingProblem.from_labels([[0.0], [1.0]], [0, 1], "auc", margin=1e6)
@@ -299,25 +281,3 @@ def test_bad_options_are_named(option):
     problem = RankingProblem.from_labels([[0.0], [1.0]], [0, 1], "auc")
     with Run() as run, pytest.raises(ValueError, match=next(iter(option))):
         search(problem, run, **option)
-
-
-def test_every_set_of_columns_is_below_exactly_one_waiting_support():
-    """Whatever is searched in whatever order, waiting supports and searched sets partition all sets."""
-    rng = np.random.default_rng(10)
-    d = 5
-    tree = SupportTree(d, 0.1, 10.0)
-    everything = {frozenset(s) for k in range(1, d + 1) for s in itertools.combinations(range(d), k)}
-    searched = []
-    for _ in range(12):
-        support = tree.waiting.pop(int(rng.integers(len(tree.waiting))))
-        tree.branch(support, 5.0)
-        searched.append(frozenset(support.columns.tolist()))
-        below = []
-        for waiting in tree.waiting:
-            columns = waiting.columns.tolist()
-            must, may = columns[: waiting.kept], columns[waiting.kept :]
-            for k in range(len(may) + 1):
-                below += [
-                    frozenset([*must, *extra]) for extra in itertools.combinations(may, k) if must or extra
-                ]
-        assert sorted(map(sorted, [*searched, *below])) == sorted(map(sorted, everything))

@@ -9,6 +9,7 @@ searched near their top, data too wide in random subspaces, and every step is ch
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,8 @@ ROUND = 10
 
 LEAST_LEAD = 1e-12
 """What counts as won while searching, in units of the scaled features: above rounding."""
+LOOK_SECONDS = 0.2
+"""Between two looks at the clock; fewer where less time is left."""
 FARTHEST, MOST_FACTORED = 16.0, 2_000_000_000
 
 
@@ -103,6 +106,7 @@ class LocalSearch:
         self._steps = {"climb": Step(0.3), "line": Step(0.3)}
         self._coef = np.zeros(problem.n_features)
         self._value = -np.inf
+        self._pace = LOOK_SECONDS / lines_per_look(problem)
         self.lines = 0
         self.stalled = 0
         self.best = Incumbent(self._coef, problem.floor)
@@ -145,7 +149,7 @@ class LocalSearch:
 
     def advance(self, lines: int, patience: int = 10**9) -> None:
         """Search along so many lines, fewer when `patience` lines in a row bring nothing."""
-        last = self.lines + lines
+        begin, first, last = time.perf_counter(), self.lines, self.lines + lines
         while self.lines < last and self.stalled < patience and self.rank > 0:
             if self._arena is not None:
                 self._climb_whole(self._arena, last - self.lines, patience)
@@ -153,6 +157,12 @@ class LocalSearch:
                 self._climb_part()
             else:
                 self._search_line()
+        if self.lines > first:
+            self._pace = (time.perf_counter() - begin) / (self.lines - first)
+
+    def lines_within(self, seconds: float) -> int:
+        """Lines that so many seconds are enough for, as far as the last ones tell; at least one."""
+        return max(1, int(min(seconds / max(self._pace, 1e-9), 1e9)))
 
     def work(self, lines: int) -> None:
         """Search along so many lines, from a perturbed best answer when the present climb is over."""
@@ -313,7 +323,8 @@ def _climb(search: LocalSearch, run: Run, budget: int, problem: RankingProblem) 
     """Lines from the present answer until nothing has improved for a while; the best is kept."""
     chunk = lines_per_look(problem)
     while search.stalled < search.patience and search.lines < budget:
-        search.advance(min(chunk, budget - search.lines), search.patience)
+        lines = min(chunk, budget - search.lines, search.lines_within(run.remaining()))
+        search.advance(lines, search.patience)
         progress = Progress(search.value, problem.trivial_bound, iterations=search.lines, phase="climbing")
         if not run.report(progress) or search.value >= problem.trivial_bound:
             break
@@ -321,7 +332,7 @@ def _climb(search: LocalSearch, run: Run, budget: int, problem: RankingProblem) 
 
 
 def lines_per_look(problem: RankingProblem) -> int:
-    """Lines that take well under 0.2 s."""
+    """Lines that take well under `LOOK_SECONDS`."""
     columns = min(problem.n_features, WIDEST)
     return int(np.clip(2e6 / (problem.n_pairs * (1 + columns / 16)), 1, 50))
 

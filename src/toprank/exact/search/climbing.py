@@ -84,12 +84,13 @@ class Climbing:
     def go_on(self) -> None:
         """Climb a little: a third of the time as long as it pays, a twentieth when it no longer does."""
         problem = self._incumbent.problem
-        if self._climber is None or problem.penalty:
+        if self._climber is None or problem.penalty or self._run.should_stop():
             return  # with a price the supports' own searches find what there is
         begin = now = self._run.seconds
         share, before = SHARE_WHILE_IT_PAYS if self._pays else SHARE_AFTERWARDS, self._climber.best.value
         while self.seconds + now - begin <= share * now and now - begin < SECONDS_AT_A_TIME:
-            self._climber.work(lines_per_look(problem))
+            within = self._climber.lines_within(self._run.remaining())
+            self._climber.work(min(lines_per_look(problem), within))
             now = self._run.seconds
         self.seconds += now - begin
         if self._climber.best.value > before:

@@ -100,6 +100,11 @@ class Tandem:
         """The leader's log."""
         return self._leader.log
 
+    def rehearse(self) -> None:
+        """Have both rehearse."""
+        for method in self._methods:
+            method.rehearse()
+
     def checkpoint(self) -> dict[str, Any]:
         """The leader's open nodes; the other's work is not kept."""
         return self._leader.checkpoint()

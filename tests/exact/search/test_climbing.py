@@ -1,0 +1,111 @@
+"""The climbing budget: what is found is kept, and no more time is taken than it pays."""
+
+import time
+
+import numpy as np
+import pytest
+
+from toprank.control import Run
+from toprank.exact import RankingProblem
+from toprank.exact.search import climbing as module
+from toprank.exact.search.climbing import Climbing
+from toprank.exact.search.incumbent import Incumbent
+
+
+def problem_of(n=60, d=4, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+    return RankingProblem.from_labels(X, y, "dcg", **options)
+
+
+def climbing_on(problem, **options):
+    run = Run(rng=0, **options)
+    best = Incumbent(problem)
+    return Climbing(best, run), best, run
+
+
+def test_starts_are_offered_as_they_are():
+    """Whatever the climb makes of them, an answer that a user brings is never lost."""
+    problem = problem_of()
+    starts = [np.array([1.0, 0.1, 0.0, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0])]
+    climbing, best, _ = climbing_on(problem)
+    climbing.begin(starts, 1.0, most_lines=1)
+    assert best.value >= max(map(problem.evaluate, starts))
+
+
+def test_climbing_finds_better_answers_and_counts_its_time():
+    problem = problem_of()
+    climbing, best, run = climbing_on(problem)
+    climbing.begin([[1.0, 0.0, 0.0, 0.0]], 1.0)
+    assert best.value > problem.evaluate([1.0, 0.0, 0.0, 0.0])
+    assert 0 < climbing.seconds == climbing.seconds_to_best <= run.seconds
+
+
+def test_a_price_leads_to_fewer_coefficients():
+    problem = problem_of(penalty=0.3)
+    climbing, best, _ = climbing_on(problem)
+    climbing.begin([], 1.0)
+    single = max(problem.evaluate(sign * row) for row in np.eye(4) for sign in (1.0, -1.0))
+    assert best.value >= single
+    assert np.count_nonzero(best.coef) < 4
+
+
+def test_going_on_takes_its_share_and_no_more(monkeypatch):
+    """A clock that moves by a hundredth of a second with each line of work."""
+    problem = problem_of()
+    climbing, _, run = climbing_on(problem)
+    climbing.begin([], 1.0, most_lines=5)
+    clock = [100.0]
+    monkeypatch.setattr(type(run), "seconds", property(lambda self: clock[0]))
+    work = type(climbing._climber).work
+
+    def slow(climber, lines):
+        clock[0] += 0.01
+        work(climber, min(lines, 2))
+
+    monkeypatch.setattr(type(climbing._climber), "work", slow)
+    climbing.seconds = climbing.seconds_to_best = 0.0
+    for _ in range(40):
+        begin = clock[0]
+        climbing.go_on()
+        assert clock[0] - begin <= module.SECONDS_AT_A_TIME + 0.011
+        clock[0] += 0.1
+    assert climbing.seconds <= module.SHARE_WHILE_IT_PAYS * clock[0]
+    # Long in vain: from now on a twentieth.
+    climbing.seconds, climbing.seconds_to_best = 40.0, 1.0
+    monkeypatch.setattr(module, "default_lines", lambda problem: 0)
+    begin = clock[0]
+    climbing.go_on()
+    assert clock[0] == begin
+
+
+def test_nothing_is_climbed_when_time_is_up():
+    climbing, _, run = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=5)
+    run.stop()
+    lines = climbing._climber.lines
+    climbing.go_on()
+    assert climbing._climber.lines == lines
+
+
+def test_a_candidate_is_where_the_climb_goes_on():
+    problem = problem_of()
+    climbing, _, _ = climbing_on(problem)
+    climbing.take_up(np.ones(4))  # before there is a climb nothing happens
+    climbing.begin([], 1.0, most_lines=1)
+    climbing.take_up(np.array([3.0, 0.0, 0.0, 0.0]))
+    assert climbing._climber.value >= problem.evaluate([1.0, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("share, limit", [(0.5, 0.4), (1.0, 0.2)])
+def test_the_first_climb_keeps_to_its_share(share, limit):
+    problem = problem_of(n=1000, d=20)
+    climbing, _, _ = climbing_on(problem, time_limit=0.05)
+    climbing.begin([], 1.0)  # compile first
+    climbing, _, _ = climbing_on(problem, time_limit=limit)
+    wall, processor = time.perf_counter(), time.process_time()
+    climbing.begin([], share)
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    # On a busy machine what counts is the share of the processor that was had.
+    assert (wall - share * limit) * min(1.0, processor / wall) < 0.3
