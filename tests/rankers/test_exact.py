@@ -1,6 +1,7 @@
 """ExactRanker: the certificate belongs to the data, the answer is never worse than DirectRanker's."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from toprank.base import query_codes
 from toprank.control import SearchStoppedWarning, Status
 from toprank.exact import Constraints, InfeasibleError, RankingProblem, TopGroup, verify
+from toprank.exact.pairs import PairArrays
 from toprank.rankers.direct import DirectRanker
 from toprank.rankers.exact import ExactRanker
 
@@ -28,6 +30,30 @@ def test_proves_and_beats_direct_search():
     assert exact.outcome_.status is Status.OPTIMAL
     assert exact.outcome_.value >= direct.outcome_.value
     assert exact.score(X, y) == pytest.approx(exact.outcome_.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["boxes", "cells"])
+@pytest.mark.parametrize("limit", [60.0, 0.2])
+def test_one_fit_builds_one_problem_and_one_array_of_pairs(method, limit, monkeypatch):
+    """Starts, preparation, search, widening and certificate included, proved or cut short."""
+    X, y = noisy(n=60 if limit == 60.0 else 150, d=3 if limit == 60.0 else 7)
+    ranker = ExactRanker(method=method, random_state=0, n_jobs=1, time_limit=limit)
+    ExactRanker(method=method, random_state=0, n_jobs=1).fit(*noisy(n=20))  # compiling solves toys
+    made = []
+    for kind in (RankingProblem, PairArrays):
+        begin = kind.__init__
+
+        def count(self, *values, begin=begin, kind=kind, **named):
+            made.append(kind.__name__)
+            begin(self, *values, **named)
+
+        monkeypatch.setattr(kind, "__init__", count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchStoppedWarning)
+        ranker.fit(X, y)
+    assert ranker.certificate_.proved == (limit == 60.0)
+    assert sorted(made) == ["PairArrays", "RankingProblem"]
+    assert not hasattr(ranker, "_prepared")
 
 
 def test_the_certificate_is_about_this_data():

