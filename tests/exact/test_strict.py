@@ -7,12 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run
 from toprank.datasets import load
 from toprank.exact import RankingProblem, verify
-from toprank.exact.arithmetic.dependence import free_margin, independent_columns, is_regular
 from toprank.exact.boxes.replay import replay
 from toprank.exact.boxes.sweep import SweepSearch
 from toprank.exact.search.driver import search
@@ -113,45 +111,6 @@ def test_the_score_on_the_training_rows_is_never_above_the_bound(seed):
         return
     ranker = ExactRanker(case.weights, random_state=0, time_limit=20).fit(case.X, case.y)
     assert ranker.score(case.X, case.y) <= ranker.outcome_.bound + 1e-12
-
-
-# -- whole numbers ----------------------------------------------------------------------------------
-
-
-def test_no_free_margin_between_numbers_hundreds_of_digits_apart():
-    assert free_margin(np.array([[0.0], [5e-324], [1e150]])) == 0.0
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_free_margin_costs_nothing(seed):
-    """The optimum by rational enumeration of cells is that at the margin, by vertices of the arrangement."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(4, 8)), int(rng.integers(1, 4))
-    X = rng.integers(-2, 3, size=(n, d)) * 2.0 ** rng.integers(-1, 2, size=d)
-    y = np.arange(n) % 2
-    margin = free_margin(X)
-    assert margin > 0
-    differences, positive, negative = oracles.class_pairs(X, y)
-    weights = (1 / (np.arange(n) + 1.0)).tolist()
-
-    def value(won):
-        return oracles.order_value(won, positive, negative, weights)
-
-    assert oracles.best_value(differences, 0, value) == oracles.best_value(differences, margin, value)
-
-
-def test_dependent_columns_are_found_exactly():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(9, 4))
-    X[:, 2] = 2 * X[:, 0]
-    pairs = np.arange(1, 9), np.zeros(8, dtype=int)
-    assert independent_columns(X, *pairs).tolist() == [0, 1, 3]
-    X[3, 2] = np.nextafter(X[3, 2], 9)  # no longer dependent, by one unit in the last place
-    assert independent_columns(X, *pairs).tolist() == [0, 1, 2, 3]
-    X[:, 2] = 7.0
-    assert independent_columns(X, *pairs).tolist() == [0, 1, 3]
-    assert is_regular(np.array([[1.0, 1.0], [1.0, 1 + 2.0**-52]]))
-    assert not is_regular(np.array([[0.1, 0.2], [0.2, 0.4]]))
 
 
 # -- regions too thin for floats ----------------------------------------------------------------------

@@ -5,8 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import exact_oracles as oracles
 from toprank.exact.arithmetic._kernels import dependent
-from toprank.exact.arithmetic.dependence import ledger
+from toprank.exact.arithmetic.dependence import (
+    free_margin,
+    independent_columns,
+    is_regular,
+    ledger,
+    pairs_in,
+    plain_basis,
+    slanted,
+    two_difference,
+)
 
 
 def null_vectors(rows):
@@ -195,3 +205,101 @@ def _determinant(rows):
         (-1) ** j * rows[0][j] * _determinant([row[:j] + row[j + 1 :] for row in rows[1:]])
         for j in range(len(rows))
     )
+
+
+# -- whole numbers ----------------------------------------------------------------------------------
+
+
+def test_no_free_margin_between_numbers_hundreds_of_digits_apart():
+    assert free_margin(np.array([[0.0], [5e-324], [1e150]])) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_free_margin_costs_nothing(seed):
+    """The optimum by rational enumeration of cells is that at the margin, by vertices of the arrangement."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 8)), int(rng.integers(1, 4))
+    X = rng.integers(-2, 3, size=(n, d)) * 2.0 ** rng.integers(-1, 2, size=d)
+    y = np.arange(n) % 2
+    margin = free_margin(X)
+    assert margin > 0
+    differences, positive, negative = oracles.class_pairs(X, y)
+    weights = (1 / (np.arange(n) + 1.0)).tolist()
+
+    def value(won):
+        return oracles.order_value(won, positive, negative, weights)
+
+    assert oracles.best_value(differences, 0, value) == oracles.best_value(differences, margin, value)
+
+
+def test_dependent_columns_are_found_exactly():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9, 4))
+    X[:, 2] = 2 * X[:, 0]
+    pairs = np.arange(1, 9), np.zeros(8, dtype=int)
+    assert independent_columns(X, *pairs).tolist() == [0, 1, 3]
+    X[3, 2] = np.nextafter(X[3, 2], 9)  # no longer dependent, by one unit in the last place
+    assert independent_columns(X, *pairs).tolist() == [0, 1, 2, 3]
+    X[:, 2] = 7.0
+    assert independent_columns(X, *pairs).tolist() == [0, 1, 3]
+    assert is_regular(np.array([[1.0, 1.0], [1.0, 1 + 2.0**-52]]))
+    assert not is_regular(np.array([[0.1, 0.2], [0.2, 0.4]]))
+
+
+# -- coordinates --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_difference_and_what_rounding_took_from_it_are_the_exact_one(seed):
+    rng = np.random.default_rng(seed)
+    upper, lower = (rng.normal(size=50) * 10.0 ** rng.integers(-9, 9, 50) for _ in range(2))
+    rounded, rest = two_difference(upper, lower)
+    for a, b, c, d in zip(upper, lower, rounded, rest, strict=True):
+        assert Fraction(a) - Fraction(b) == Fraction(c) + Fraction(d)
+
+
+def pairs_of(kind, rng, n=30, d=4):
+    X = rng.normal(size=(n, d))
+    if kind == "outlier":
+        X[3, 1] = 1e9
+    if kind == "nearly equal columns":
+        X[:, 1] = X[:, 0] * (1 + 1e-9 * rng.normal(size=n))
+    if kind == "small differences":
+        X = 1e6 + 1e-6 * X
+    upper, lower = np.nonzero(np.arange(n)[:, None] > np.arange(n))
+    return X, upper.astype(np.int32), lower.astype(np.int32)
+
+
+KINDS = ["plain", "outlier", "nearly equal columns", "small differences"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_in_new_coordinates_are_off_by_no_more_than_they_say(kind, seed):
+    rng = np.random.default_rng(seed)
+    X, upper, lower = pairs_of(kind, rng)
+    basis = rng.normal(size=(4, 4))
+    rows, doubt = pairs_in(X, upper, lower, basis)
+    assert np.abs(rows).max() <= 1.0
+    for p in range(0, len(upper), 7):
+        difference = exact_difference(X[upper[p]], X[lower[p]])
+        exact = [sum(a * Fraction(b) for a, b in zip(difference, column, strict=True)) for column in basis.T]
+        # Up to a power of two, which the largest entry tells.
+        largest = int(np.argmax(np.abs(rows[p])))
+        factor = Fraction(2) ** round(np.log2(abs(rows[p, largest] / float(exact[largest]))))
+        for found, true in zip(rows[p], exact, strict=True):
+            assert abs(Fraction(found) - factor * true) <= Fraction(doubt[p])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_the_plain_basis_no_direction_is_flat(kind):
+    X, upper, lower = pairs_of(kind, np.random.default_rng(0))
+    basis = plain_basis(X, upper, lower)
+    assert is_regular(basis)
+    rows, _ = pairs_in(X, upper, lower, basis)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    assert sizes[-1] > 0.05 * sizes[0]
+    turned = slanted(basis)
+    assert is_regular(turned)
+    assert (np.abs(np.linalg.solve(basis, turned) - np.eye(4)) < 0.05).all()
