@@ -76,7 +76,6 @@ def _load(facts, lp, store, tree, board, control, goals, log, literals):
     for j in range(d):
         basis[j] = j
     refactor(lp, 2 * d)
-    note(log, control, LOG_ENTER, stack[0, NUMBER])
     for i in range(literals.size):
         outcome = enforce(facts, lp, store, control, goals, log, literals[i])
         if outcome != OPEN:

@@ -38,6 +38,9 @@ NODES_BLURRED = 200
 MANY_FAILURES, LARGE_SHARE = 60, 0.02
 """So many failures, and so large a share of the nodes, end a search without a margin."""
 
+UNITS = b"units"
+"""Key of the list of units in the log."""
+
 
 class CellSearch(BranchAndBound[Node, CellWorker]):
     """A search for directions worth at least `target`, advanced in small steps.
@@ -100,7 +103,8 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     def _start(
         self, arrays: PairArrays, units: Units, step: float | None, n_jobs: int, keep_log: bool
     ) -> None:
-        super().__init__(arrays, units.scale, step=step, n_jobs=n_jobs, log={} if keep_log else None)
+        log = {UNITS: units.unit_of.astype("<i8").tobytes()} if keep_log else None
+        super().__init__(arrays, units.scale, step=step, n_jobs=n_jobs, log=log)
         self._units = units
         self._failures = 0
         self._target = units.floor + units.scale.up(self._step)

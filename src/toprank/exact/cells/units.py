@@ -29,7 +29,7 @@ __all__ = ["Units", "build_units", "convex_below", "group"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-_Shared = tuple[Floats, tuple[Floats, ...], tuple[Floats, Ledger], Floats]
+_Shared = tuple[Floats, tuple[Floats, ...], tuple[Floats, Ledger], Floats, Whole]
 VALUE_BITS = 61
 SLACK = 1e-3
 """The simplex method works with rows this much looser than the margin, in units of it; see `build_units`."""
@@ -55,6 +55,8 @@ class Units:
         How far each row may be off, and the features themselves: see `toprank.exact.arithmetic.dependence`.
     basis : (d, r) array
         Coefficients of the features are `basis` times the point of the search.
+    unit_of : array
+        Number of each pair's unit; -1 for pairs that can never be won.
     prize : tuple of arrays
         The objective: pairs of each unit, queries, whole-number weights, order of the negatives.
     scale : Scale
@@ -72,6 +74,7 @@ class Units:
     gauges: tuple[Floats, ...]
     exact: tuple[Floats, Ledger]
     basis: Floats
+    unit_of: Whole
     prize: tuple[Any, ...]
     scale: Scale
     total: int
@@ -123,7 +126,7 @@ def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
     factor = np.exp2(1.0 - np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1])
     scaled = rows * factor[:, None]
     book = ledger(arrays.rows, arrays.upper[first], arrays.lower[first])
-    shared = (scaled, _gauges(scaled, arrays.margin * factor), (errors * factor, book), basis)
+    shared = (scaled, _gauges(scaled, arrays.margin * factor), (errors * factor, book), basis, unit)
     if arrays.objective.by_pairs:
         return _preference_units(arrays, shared, listed, start)
     return _list_units(arrays, shared, listed, start, direction)

@@ -204,6 +204,9 @@ class CellWorker:
         self._facts = self._units.facts(node.tries)
         slack = self._units.slack(node.tries)
         self._goals[:] = max(1e-5 * slack, SMALLEST_TOLERANCE), max(1e-4 * slack, 10 * SMALLEST_TOLERANCE)
+        # What was deduced above the node is forgotten but for its rows: the replay must begin with no more.
+        literals = node.literals.tolist()
+        self._note(layout.LOG_ENTER, node.number, layout.LOG_FROM, len(literals), *literals)
 
     def run(self, target: int, seconds: float) -> int:
         """Search on for a short while; why the walk returned."""
@@ -257,16 +260,8 @@ class CellWorker:
 
     def close(self, units: NDArray[Any]) -> None:
         """Help for the waiting node: these units, all decided as won, cannot be won together."""
-        if self._log.size:
-            self._flush()
-            record = [
-                layout.LOG_PACK,
-                len(units),
-                *(2 * units).tolist(),
-                layout.LOG_CLOSE,
-                layout.CLOSED_EMPTY,
-            ]
-            self._notes.append(np.array(record, dtype="<i8").tobytes())
+        literals = (2 * units).tolist()
+        self._note(layout.LOG_PACK, len(literals), *literals, layout.LOG_CLOSE, layout.CLOSED_EMPTY)
         self.dismiss()
 
     def dismiss(self) -> None:
@@ -283,10 +278,10 @@ class CellWorker:
 
     # -- the log --------------------------------------------------------------------------------------------
 
-    def _note(self, code: int, value: int) -> None:
+    def _note(self, *numbers: int) -> None:
         if self._log.size:
             self._flush()
-            self._notes.append(np.array([code, value], dtype="<i8").tobytes())
+            self._notes.append(np.array(numbers, dtype="<i8").tobytes())
 
     def _flush(self) -> None:
         used = int(self._control[layout.N_LOG])

@@ -86,7 +86,7 @@ def search(
         from it; when the search is finished the file is removed.
     keep_proof : bool
         Whether the certificate should carry the partition that was searched, for `verify` to replay; not
-        of a search that was taken up from a checkpoint. The search then runs on one thread.
+        of a search that was taken up from a checkpoint.
 
     Examples
     --------
@@ -97,9 +97,7 @@ def search(
     """
     check_method(method)
     path = None if checkpoint is None else Path(checkpoint)
-    # One thread writes one log: what two of them note of shared nodes does not replay in a single order.
-    threads = 1 if keep_proof else worker_count(n_jobs)
-    return _Driver(problem, run, _Options(threads, method, path, keep_proof)).solve(starts)
+    return _Driver(problem, run, _Options(worker_count(n_jobs), method, path, keep_proof)).solve(starts)
 
 
 @dataclass(frozen=True, slots=True)
