@@ -3,6 +3,7 @@
 import itertools
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -393,9 +394,8 @@ def test_pairs_of_one_direction_and_other_lengths_are_one_unit_only_without_a_ma
     row = 1 + np.array([12345, 2**37 + 1]) * 2.0**-40
     X = np.array([0 * row, row, 3 * row])
     for margin, complaint in ((0.0, None), (0.6, "differ")):
-        problem = RankingProblem.from_labels(X, [0, 1, 1], "auc", margin=margin, scales=[1.0, 1.0])
-        arrays = problem.arrays()
-        assert arrays.margin == margin
+        problem = RankingProblem.from_labels(X, [0, 1, 1], "auc", scales=[1.0, 1.0])
+        arrays = replace(problem.arrays(), margin=margin)
         joined = {b"units": np.zeros(2, dtype="<i8").tobytes()}
         found = replay_cells(arrays, joined, 1.5)
         assert (complaint is None and found == []) or complaint in found[0]
