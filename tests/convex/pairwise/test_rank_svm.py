@@ -10,7 +10,6 @@ from toprank.convex.algebra import design as design_module
 from toprank.convex.algebra.design import Design
 from toprank.convex.pairwise.gradient_projection import gradient_projection
 from toprank.convex.pairwise.hessian import pair_hessian
-from toprank.convex.pairwise.polish import box_program
 from toprank.convex.pairwise.rank_svm import PairLoss, rank_svm
 from toprank.convex.pairwise.sparse_penalty import lq_rank_svm, weighted_l1
 from toprank.losses.pairs import Pairs
@@ -177,23 +176,6 @@ def test_lq_is_a_minimum_along_every_coefficient_and_sparser_than_l1(loss):
     for k in range(8):
         for change in (-1e-3, 1e-3):
             assert objective(coef + change * np.eye(8)[k]) >= outcome.value - 1e-6
-
-
-def test_box_program_agrees_with_clarabel():
-    import cvxpy as cp
-
-    rng = np.random.default_rng(11)
-    for n, d in ((5, 8), (60, 4)):
-        rows, costs, force = rng.normal(size=(n, d)), rng.uniform(0.1, 1, n), rng.normal(size=d)
-        alpha = cp.Variable(n)
-        goal = cp.sum(alpha) - 0.5 * cp.sum_squares(force + rows.T @ alpha)
-        reference = cp.Problem(cp.Maximize(goal), [alpha >= 0, alpha <= costs])
-        reference.solve(solver="CLARABEL")
-        found = box_program(rows, costs, force, Run())
-        assert (found >= 0).all()
-        assert (found <= costs).all()
-        reached = found.sum() - 0.5 * np.sum((force + rows.T @ found) ** 2)
-        assert reached == pytest.approx(reference.value, rel=1e-7, abs=1e-7)
 
 
 def test_limits_and_stop_button():

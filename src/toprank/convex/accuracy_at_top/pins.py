@@ -16,13 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.convex.accuracy_at_top.pinned import (
-    FeatureRows,
-    GramRows,
-    PinnedRows,
-    PinnedSolution,
-    solve_pinned,
-)
+from toprank.convex.algebra.box_program import BoxSolution, box_program
+from toprank.convex.algebra.row_systems import FeatureSystem, GramSystem, RowSystem
 
 __all__ = ["TIE", "Items", "PinTable", "choose", "examine", "excluded", "quantile"]
 
@@ -91,19 +86,19 @@ class Items:
         """The price of each row."""
         return np.concatenate([self.up[self.up > 0], self.down[self.down > 0]])
 
-    def rows(self, pin: int) -> PinnedRows:
+    def rows(self, pin: int) -> RowSystem:
         """y_i (z_i - z_k) for the pin k, or their inner products K_k (Eq. 4) from the one Gram matrix."""
         if self.gram is None:
             assert self.points is not None
             rows = self.points[self.owner]
             rows -= self.points[pin]
             rows *= self.sign[:, np.newaxis]
-            return FeatureRows(rows)
+            return FeatureSystem(rows)
         shift = self.gram[pin] - 0.5 * self.gram[pin, pin]
         pinned = self.gram - shift - shift[:, np.newaxis]
         pinned = pinned[np.ix_(self.owner, self.owner)]
         pinned *= self.sign * self.sign[:, np.newaxis]
-        return GramRows(pinned)
+        return GramSystem(pinned)
 
     def distances(self, pin: int) -> Floats:
         """|z_i - z_k| of every item."""
@@ -113,17 +108,17 @@ class Items:
         squares = np.diag(self.gram) - 2.0 * self.gram[pin] + self.gram[pin, pin]
         return np.sqrt(np.maximum(squares, 0.0))
 
-    def solve(self, pin: int, tol: float) -> PinnedSolution:
+    def solve(self, pin: int, tol: float) -> BoxSolution:
         """Problem (2) with the quantile pinned to an item."""
-        return solve_pinned(self.rows(pin), self.costs, tol=tol)
+        return box_program(self.rows(pin), self.costs, tol=tol)
 
-    def heights(self, solution: PinnedSolution) -> Floats:
+    def heights(self, solution: BoxSolution) -> Floats:
         """w.(z_i - z_k) of every item: how far its score is above the pin's."""
         heights = np.zeros(len(self))
         heights[self.owner] = self.sign * solution.margins
         return heights
 
-    def weights(self, pin: int, solution: PinnedSolution) -> Floats:
+    def weights(self, pin: int, solution: BoxSolution) -> Floats:
         """The weight of each item in w = sum of weights times items; they sum to zero."""
         signed = self.sign * solution.dual
         weights = np.bincount(self.owner, weights=signed, minlength=len(self))

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Progress, Run
-from toprank.convex.accuracy_at_top.pinned import FeatureRows, solve_pinned
 from toprank.convex.accuracy_at_top.pins import Items, quantile
+from toprank.convex.algebra.box_program import box_program
+from toprank.convex.algebra.row_systems import FeatureSystem
 
 __all__ = ["LocalAnswer", "local_minimum"]
 
@@ -138,8 +139,8 @@ def _solve_near(items: Items, best: LocalAnswer, scores: Floats, width: int, run
     pin = np.average(points[near], axis=0, weights=items.mass[near])
     model = _model(items, scores - pin @ best.coef, pin, run.rng)
     rows = (points[model.owner] - pin) * model.sign[:, np.newaxis]
-    solution = solve_pinned(
-        FeatureRows(rows),
+    solution = box_program(
+        FeatureSystem(rows),
         model.costs,
         tol=0.0,
         gap=INNER_TOL * best.value,

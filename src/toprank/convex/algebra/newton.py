@@ -14,16 +14,16 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from toprank.control import Outcome, Progress, Run, Status, relative_gap
 from toprank.convex.algebra.design import Design
+from toprank.convex.algebra.linear_systems import Factor, conjugate_gradients
 
 __all__ = [
     "Iterate",
     "ScorePoint",
     "SmoothProblem",
-    "conjugate_gradients",
     "minimise",
     "newton_step",
     "start_at",
@@ -31,7 +31,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 MAX_TRIALS = 25
-MAX_INNER = 500
 ROUNDING = 1e-15
 """Gaps below this, relative to the objective, are lost in its rounding."""
 
@@ -162,14 +161,13 @@ def _direction(problem: SmoothProblem[Point], now: Iterate[Point]) -> Floats:
         matrix *= C
         matrix.flat[:: len(matrix) + 1] += 1.0
         try:
-            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-            return np.asarray(-cho_solve(factor, now.gradient, check_finite=False))
+            return -Factor(matrix).solve(now.gradient)
         except LinAlgError:
             return -now.gradient
     diagonal = 1.0 + C * design.column_squares(now.point.curvature)
     product = _hessian_product(problem, now.point)
     size = float(np.sqrt(now.gradient @ now.gradient))
-    return conjugate_gradients(product, -now.gradient, diagonal, min(0.1, np.sqrt(size)) * size)
+    return conjugate_gradients(product, -now.gradient, diagonal, min(0.1, float(np.sqrt(size))))
 
 
 def _hessian_product(problem: SmoothProblem[Point], point: Point) -> Callable[[Floats], Floats]:
@@ -186,33 +184,6 @@ def _hessian_product(problem: SmoothProblem[Point], point: Point) -> Callable[[F
         return np.asarray(v + C * (point.curvature_product(scores)[curved] @ rows))
 
     return product
-
-
-def conjugate_gradients(
-    product: Callable[[Floats], Floats], right: Floats, diagonal: Floats, tolerance: float
-) -> Floats:
-    """Solve a positive definite system until the residual is below `tolerance`, preconditioned by `diagonal`.
-
-    >>> conjugate_gradients(lambda v: 2.0 * v, np.array([2.0, 4.0]), np.ones(2), 1e-9)
-    array([1., 2.])
-    """
-    solution = np.zeros_like(right)
-    residual = right.copy()
-    scaled = residual / diagonal
-    direction = scaled.copy()
-    weight = float(residual @ scaled)
-    for _ in range(MAX_INNER):
-        if float(residual @ residual) <= tolerance**2:
-            break
-        image = product(direction)
-        length = weight / float(direction @ image)
-        solution += length * direction
-        residual -= length * image
-        scaled = residual / diagonal
-        following = float(residual @ scaled)
-        direction = scaled + (following / weight) * direction
-        weight = following
-    return solution
 
 
 def _line_search(

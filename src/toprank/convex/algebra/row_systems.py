@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from toprank.convex.algebra.design import is_sparse
+from toprank.convex.algebra.linear_systems import Factor, conjugate_gradients, refined
 
 __all__ = [
     "DenseMetric",
@@ -29,8 +29,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-REFINEMENTS = 1
-CONJUGATE_STEPS = 500
+Rows = NDArray[np.intp]
+HEAVY, STIFF = 1e4, 1e8
+"""Traces of R^T D R from which on a solution is refined once, and three times: so many digits it lacks."""
 CONJUGATE_ACCURACY = 1e-7
 SPARSE_ENOUGH = 0.2
 """With a smaller share of entries, sums over sparse rows are faster than dense ones."""
@@ -137,15 +138,18 @@ class Identity:
         return None
 
 
+IDENTITY = Identity()
+
+
 class DenseMetric:
     """A matrix that is factorised once."""
 
     def __init__(self, matrix: Floats) -> None:
         self._matrix = matrix
-        self._factor = cho_factor(matrix, lower=True, check_finite=False)
+        self._factor = Factor(matrix.copy())
 
     def solve(self, vector: Floats) -> Floats:
-        return np.asarray(cho_solve(self._factor, vector, check_finite=False))
+        return self._factor.solve(vector)
 
     def gram(self, rows: Any) -> Floats:
         dense = _dense(rows)
@@ -173,7 +177,7 @@ class LowRankMetric:
 
     def gram(self, rows: Any) -> Floats:
         scale, loadings = self.loadings(rows)
-        return scale * Identity().gram(rows) - loadings @ loadings.T
+        return scale * IDENTITY.gram(rows) - loadings @ loadings.T
 
     def loadings(self, rows: Any) -> tuple[float, Floats]:
         scaled = self._directions * np.sqrt(self._shrink / self._base)
@@ -187,8 +191,17 @@ class LowRankMetric:
 class RowSystem(Protocol):
     """Solves (D^-1 + K) y = b, K = R H^-1 R^T."""
 
+    @property
+    def rank(self) -> int:
+        """No more than so many rows are linearly independent."""
+        ...
+
     def times(self, y: Floats) -> Floats:
         """K y."""
+        ...
+
+    def gram(self, some: Rows) -> Floats:
+        """The part of K that belongs to some rows."""
         ...
 
     def factor(self, weights: Floats) -> None:
@@ -196,56 +209,91 @@ class RowSystem(Protocol):
         ...
 
     def solve(self, right: Floats) -> Floats:
-        """The solution for each column of `right`."""
+        """The solution for a vector, or each column of a matrix."""
         ...
 
 
 class GramSystem:
-    """For few rows: factorises I + D^1/2 K D^1/2."""
+    """For few rows, or rows known by K alone: factorises I + D^1/2 K D^1/2.
+
+    >>> GramSystem(np.array([[1.0, 2.0], [2.0, 4.0]])).times(np.array([1.0, 0.5]))
+    array([2., 4.])
+    """
 
     def __init__(self, gram: Floats) -> None:
         self._gram = gram
 
+    @property
+    def rank(self) -> int:
+        return len(self._gram)
+
     def times(self, y: Floats) -> Floats:
         return self._gram @ y
 
+    def gram(self, some: Rows) -> Floats:
+        return self._gram[np.ix_(some, some)]
+
     def factor(self, weights: Floats) -> None:
-        self._root = np.sqrt(weights)[:, np.newaxis]
+        self._root = np.sqrt(weights)
         scaled = self._gram * self._root
-        scaled *= self._root.T
+        scaled *= self._root[:, np.newaxis]
         scaled.flat[:: len(scaled) + 1] += 1.0
-        self._factor = _cholesky(scaled)
+        self._factor = Factor(scaled)
 
     def solve(self, right: Floats) -> Floats:
-        return self._root * np.asarray(cho_solve(self._factor, self._root * right, check_finite=False))
+        root = _along(self._root, right)
+        return root * self._factor.solve(root * right)
 
 
 class FeatureSystem:
-    """For few features: factorises H + R^T D R and refines, since heavy rows cost it digits."""
+    """For few features: factorises H + R^T D R and refines, since heavy rows cost it digits.
 
-    def __init__(self, rows: UndecidedRows, metric: Metric) -> None:
-        self._rows, self._metric = rows, metric
+    Parameters
+    ----------
+    rows : array or UndecidedRows
+    metric : Metric
+
+    Examples
+    --------
+    >>> FeatureSystem(np.array([[1.0], [2.0]])).times(np.array([1.0, 0.5]))
+    array([2., 4.])
+    """
+
+    def __init__(self, rows: Floats | UndecidedRows, metric: Metric = IDENTITY) -> None:
+        self._rows = rows if isinstance(rows, UndecidedRows) else UndecidedRows(rows)
+        self._metric = metric
         matrix = metric.matrix()
-        self._matrix = np.eye(rows.shape[1]) if matrix is None else matrix
+        self._matrix = np.eye(self._rows.shape[1]) if matrix is None else matrix
+
+    @property
+    def rank(self) -> int:
+        return int(min(self._rows.shape))
 
     def times(self, y: Floats) -> Floats:
         return self._rows.times(self._metric.solve(self._rows.transposed(y)))
 
+    def gram(self, some: Rows) -> Floats:
+        return self._metric.gram(self._rows.matrix[some])
+
     def factor(self, weights: Floats) -> None:
-        self._root = np.sqrt(weights)[:, np.newaxis]
-        self._factor = _cholesky(self._matrix + self._rows.gram(weights))
+        self._root = np.sqrt(weights)
+        matrix = self._rows.gram(weights)
+        trace = float(np.trace(matrix))
+        self._refinements = (trace > HEAVY) + 2 * (trace > STIFF)
+        matrix += self._matrix
+        self._factor = Factor(matrix)
 
     def solve(self, right: Floats) -> Floats:
-        right = self._root * right
-        solution = self._woodbury(right)
-        for _ in range(REFINEMENTS):
-            product = solution + self._root * self.times(self._root * solution)
-            solution += self._woodbury(right - product)
-        return self._root * solution
+        root = _along(self._root, right)
 
-    def _woodbury(self, right: Floats) -> Floats:
-        inner = cho_solve(self._factor, self._rows.transposed(self._root * right), check_finite=False)
-        return np.asarray(right - self._root * self._rows.times(inner))
+        def woodbury(right: Floats) -> Floats:
+            inner = self._factor.solve(self._rows.transposed(root * right))
+            return np.asarray(right - root * self._rows.times(inner))
+
+        def product(y: Floats) -> Floats:
+            return np.asarray(y + root * self.times(root * y))
+
+        return root * refined(woodbury, product, root * right, self._refinements)
 
 
 class IterativeSystem:
@@ -262,39 +310,30 @@ class IterativeSystem:
         product = self._scale * np.asarray(self._rows @ (self._columns @ y))
         return product - self._loadings @ (self._loadings.T @ y)
 
+    @property
+    def rank(self) -> int:
+        return int(min(self._rows.shape))
+
+    def gram(self, some: Rows) -> Floats:
+        loadings = self._loadings[some]
+        return self._scale * IDENTITY.gram(self._rows[some]) - loadings @ loadings.T
+
     def factor(self, weights: Floats) -> None:
-        self._root = np.sqrt(weights)[:, np.newaxis]
-        self._inverse = 1.0 / (1.0 + weights * self._diagonal)[:, np.newaxis]
+        self._root = np.sqrt(weights)
+        self._scaled_diagonal = 1.0 + weights * self._diagonal
 
     def solve(self, right: Floats) -> Floats:
-        used = right.any(axis=0)
-        solution = np.zeros_like(right)
-        solution[:, used] = self._root * self._conjugate_gradients(self._root * right[:, used])
-        return solution
-
-    def _conjugate_gradients(self, residual: Floats) -> Floats:
-        """All columns side by side, each until its residual is small enough."""
-        solution = np.zeros_like(residual)
-        tiny = np.finfo(float).tiny
-        scaled = self._inverse * residual
-        direction = scaled.copy()
-        power = np.einsum("ij,ij->j", residual, scaled)
-        goal = CONJUGATE_ACCURACY**2 * power
-        for _ in range(CONJUGATE_STEPS):
-            if (power <= goal).all():
-                break
-            product = direction + self._root * self.times(self._root * direction)
-            curvature = np.einsum("ij,ij->j", direction, product)
-            length = np.where(power > goal, power / np.maximum(curvature, tiny), 0.0)
-            solution += length * direction
-            residual -= length * product
-            scaled = self._inverse * residual
-            old, power = power, np.einsum("ij,ij->j", residual, scaled)
-            direction = scaled + power / np.maximum(old, tiny) * direction
-        return solution
+        columns = right[:, np.newaxis] if right.ndim == 1 else right
+        root, diagonal = self._root[:, np.newaxis], self._scaled_diagonal[:, np.newaxis]
+        solution = np.zeros_like(columns)
+        used = columns.any(axis=0)
+        solution[:, used] = root * conjugate_gradients(
+            lambda y: y + root * self.times(root * y), root * columns[:, used], diagonal, CONJUGATE_ACCURACY
+        )
+        return solution[:, 0] if right.ndim == 1 else solution
 
 
-def row_system(rows: UndecidedRows, metric: Metric) -> RowSystem:
+def row_system(rows: UndecidedRows, metric: Metric = IDENTITY) -> RowSystem:
     """The cheapest of the systems for these rows."""
     if rows.many:
         return FeatureSystem(rows, metric)
@@ -306,16 +345,9 @@ def row_system(rows: UndecidedRows, metric: Metric) -> RowSystem:
     return IterativeSystem(matrix, metric)
 
 
-def _cholesky(matrix: Floats) -> Any:
-    """Factorise; a matrix that rounding made indefinite is lifted by as much as rounding can take."""
-    lift = 1e-15 * np.trace(matrix)
-    for _ in range(6):
-        try:
-            return cho_factor(matrix, lower=True, check_finite=False)
-        except LinAlgError:
-            matrix.flat[:: len(matrix) + 1] += lift
-            lift *= 30.0
-    return cho_factor(matrix, lower=True, check_finite=False)
+def _along(by_row: Floats, right: Floats) -> Floats:
+    """A number for each row, shaped to multiply a vector or the columns of a matrix."""
+    return by_row if right.ndim == 1 else by_row[:, np.newaxis]
 
 
 def _dense(rows: Any) -> Floats:

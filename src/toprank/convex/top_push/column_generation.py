@@ -6,7 +6,7 @@ The dual problem has one variable per row,
     0 <= b_j <= cap_j A,   sum b = sum a = A,
 
 and almost all of them sit at an end of their interval. Each round decides most rows, solves the rest by an
-interior-point method (`interior_point` beside this file), scores all rows with the answer, and corrects the
+interior-point method (`restricted` beside this file), scores all rows with the answer, and corrects the
 decisions that turn out wrong (`parts`). The dual value of every round bounds the optimum from below.
 Where many rows are active, a first answer comes from `start`.
 """
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from toprank.control import Progress, Run, Status, relative_gap
 from toprank.convex.algebra.row_systems import UndecidedRows, row_system
-from toprank.convex.top_push.interior_point import Restricted, RestrictedSolution, solve_restricted
 from toprank.convex.top_push.parts import (
     HingePositives,
     LogisticPositives,
@@ -30,6 +29,7 @@ from toprank.convex.top_push.parts import (
     SquaredPositives,
 )
 from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, best_between, certain
+from toprank.convex.top_push.restricted import Restricted, RestrictedSolution, solve_restricted
 from toprank.convex.top_push.start import first_answer, worth_a_start
 from toprank.losses.top_push import Hinge, SquaredHinge
 

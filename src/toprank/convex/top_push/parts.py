@@ -38,7 +38,7 @@ LEAST_CURVATURE = 1e-10
 
 @dataclass(frozen=True)
 class PositivePart:
-    """The positives' part of a restricted problem (symbols of `toprank.convex.top_push.interior_point`).
+    """The positives' part of a restricted problem (symbols of `toprank.convex.top_push.restricted`).
 
     Attributes
     ----------

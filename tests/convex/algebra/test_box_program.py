@@ -1,5 +1,6 @@
-"""The pinned problem against cvxpy with Clarabel, primal and dual."""
+"""The program over a box against cvxpy with Clarabel, primal and dual; most of it as pins pose it."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +8,9 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from at_top_oracles import pinned_dual, pinned_primal
-from toprank.convex.accuracy_at_top.pinned import FeatureRows, GramRows, solve_pinned
 from toprank.convex.accuracy_at_top.pins import Items
+from toprank.convex.algebra.box_program import box_program
+from toprank.convex.algebra.row_systems import FeatureSystem, GramSystem
 
 
 def random_items(seed, n=24, d=4, C=1.0, *, lattice=False):
@@ -72,21 +74,38 @@ def test_the_optimum_lies_in_the_ball(tol):
 
 def test_rows_that_surely_pay_can_be_left_out():
     items = random_items(3, C=0.1)
-    rows = items.rows(5).rows
+    rows = items.sign[:, np.newaxis] * (items.points[items.owner] - items.points[5])
     whole = items.solve(5, 1e-11)
     w = whole.dual @ rows
     paying = whole.margins < 0.5
     assert paying.any()
     base = items.costs[paying] @ rows[paying]
     rest = rows[~paying]
-    part = solve_pinned(FeatureRows(rest), items.costs[~paying], tol=0.0, gap=1e-9, targets=1.0 - rest @ base)
+    targets = 1.0 - rest @ base
+    part = box_program(FeatureSystem(rest), items.costs[~paying], tol=0.0, gap=1e-9, targets=targets)
     assert part.gap <= 1e-9
     np.testing.assert_allclose(base + part.dual @ rest, w, atol=1e-4)
 
 
+@pytest.mark.parametrize("n, d", [(5, 8), (60, 4), (300, 40)])
+def test_targets_of_all_kinds_agree_with_clarabel(n, d):
+    rng = np.random.default_rng(11)
+    rows, costs, force = rng.normal(size=(n, d)), rng.uniform(0.1, 1, n), rng.normal(size=d)
+    alpha = cp.Variable(n)
+    goal = cp.sum(alpha) - 0.5 * cp.sum_squares(force + rows.T @ alpha)
+    reference = cp.Problem(cp.Maximize(goal), [alpha >= 0, alpha <= costs])
+    reference.solve(solver="CLARABEL")
+    for system in (FeatureSystem(rows), GramSystem(rows @ rows.T)):
+        found = box_program(system, costs, tol=1e-14, targets=1.0 - rows @ force).dual
+        assert (found >= 0).all()
+        assert (found <= costs).all()
+        reached = found.sum() - 0.5 * np.sum((force + rows.T @ found) ** 2)
+        assert reached == pytest.approx(reference.value, rel=1e-7, abs=1e-7)
+
+
 def test_stops_when_told():
     items = random_items(0)
-    told = solve_pinned(items.rows(0), items.costs, tol=1e-9, should_stop=lambda: True)
+    told = box_program(items.rows(0), items.costs, tol=1e-9, should_stop=lambda: True)
     assert told.steps == 0
     assert told.value >= told.bound
 
@@ -103,8 +122,8 @@ def test_hostile_rows(seed, n, d, scale, cost):
     rng = np.random.default_rng(seed)
     rows = scale * rng.integers(-1, 2, (n, d)).astype(float)
     costs = cost * rng.integers(1, 4, n)
-    for form in (FeatureRows(rows), GramRows(rows @ rows.T)):
-        answer = solve_pinned(form, costs, tol=1e-6)
+    for form in (FeatureSystem(rows), GramSystem(rows @ rows.T)):
+        answer = box_program(form, costs, tol=1e-6)
         # Doubles hold w = R^T a only so well: see the module.
         rounding = 3e-14 * costs.sum() * (rows**2).sum(axis=1).max()
         assert answer.gap <= max(1e-6, rounding) * answer.value

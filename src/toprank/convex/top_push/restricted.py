@@ -1,4 +1,4 @@
-"""Mehrotra's predictor-corrector for the small problems inside the at-the-top rankers.
+"""The small problems inside the rankers of the TopPush family, solved by an interior-point method.
 
 A restricted problem has undecided positive rows i (hinge loss, cost c_i) and undecided negative rows j (share
 in the threshold at most u_j); every decided row is folded into a few numbers. In the primal,
@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from toprank.control import Run
+from toprank.convex.algebra.interior_point import InteriorPoint, Step
 from toprank.convex.algebra.row_systems import RowSystem
 
 __all__ = ["Restricted", "RestrictedSolution", "solve_restricted"]
 
 Floats = NDArray[np.float64]
 MAX_STEPS = 100
-TO_BOUNDARY = 0.995
 SMALLEST_STEP = 1e-10
 
 
@@ -100,21 +100,11 @@ def solve_restricted(problem: Restricted, *, tol: float, run: Run) -> Restricted
         steps += 1
         if not length >= SMALLEST_STEP:
             break
-    return RestrictedSolution(point.y, point.mass, point.cutoff, point.level, point.gap, steps)
+    return RestrictedSolution(point.y, point.mass, point.cutoff, point.level, point.products, steps)
 
 
-@dataclass
-class _Direction:
-    level: float
-    cutoff: float
-    mass: float
-    y: Floats
-    dual: Floats
-    slack: Floats
-
-
-class _Point:
-    """An interior point.
+class _Point(InteriorPoint):
+    """An interior point; the level T, the cut-off q, the mass A and y move along.
 
     `dual` stacks (a, c - a, b, u A - b), `slack` their partners (zeta, xi, sigma, eta).
     """
@@ -177,11 +167,6 @@ class _Point:
 
     # -- how far --------------------------------------------------------------------------------
 
-    @property
-    def gap(self) -> float:
-        """The sum of the complementarity products."""
-        return float(self.dual @ self.slack)
-
     def _mass_error(self) -> float:
         problem = self.problem
         total = problem.mass + problem.curvature * self.level + self.dual[self.a].sum()
@@ -189,30 +174,17 @@ class _Point:
 
     def converged(self, tol: float) -> bool:
         mass_fits = abs(self._mass_error()) <= 1e-8 * abs(self.mass)
-        return mass_fits and self.gap + float(self.dual[self.a] @ np.abs(self.error)) <= tol
+        return mass_fits and self.products + float(self.dual[self.a] @ np.abs(self.error)) <= tol
 
     # -- one step -------------------------------------------------------------------------------
 
-    def advance(self) -> float:
-        """One predictor-corrector step; returns its length."""
-        gap, error = self.gap, self._mass_error()
-        target = -self.dual * self.slack
+    def _linearise(self, target: Floats) -> Step:
+        self._known_error = self._mass_error()
         free = self._prepare(self._right(target))
-        predictor = self._direction(target, error, free)
-        if not len(self.dual):
-            self._move(predictor, 1.0)  # no inequality is left: one linear system
-            return 1.0
-        length = self._longest(predictor)
-        reached = (self.dual + length * predictor.dual) @ (self.slack + length * predictor.slack)
-        center = (reached / gap) ** 3 * gap / len(self.dual)
-        target += center - predictor.dual * predictor.slack
-        free = self.problem.system.solve(self._right(target)[:, np.newaxis])[:, 0]
-        step = self._direction(target, error, free)
-        length = min(1.0, TO_BOUNDARY * self._longest(step))
-        if length > 0.0 and np.isfinite(step.y).all():  # else rounding has spoilt the direction
-            self._move(step, length)
-            return length
-        return 0.0
+        return self._bordered(target, free)
+
+    def _direction(self, target: Floats) -> Step:
+        return self._bordered(target, self.problem.system.solve(self._right(target)))
 
     def _right(self, target: Floats) -> Floats:
         """The right-hand side that dual * slack = current + target leaves in the rows."""
@@ -259,11 +231,11 @@ class _Point:
         )
         return np.asarray(solved[:, 3])
 
-    def _direction(self, target: Floats, error: float, free: Floats) -> _Direction:
+    def _bordered(self, target: Floats, free: Floats) -> Step:
         """Newton's direction for dual * slack = current + target; `free` solves its right-hand side."""
         problem, dual, slack = self.problem, self.dual, self.slack
         shift = float(self.caps @ (target[self.e] / dual[self.e])) if len(self.caps) else 0.0
-        known = np.array([-error, 0.0, shift]) - self.border.T @ free
+        known = np.array([-self._known_error, 0.0, shift]) - self.border.T @ free
         level, cutoff, mass = np.linalg.solve(self.schur, known)
         y = free + self.inverse_border @ np.array([level, cutoff, -mass])
         scores = problem.system.times(y) + problem.tilt_scores * mass
@@ -281,18 +253,13 @@ class _Point:
         d_slack[self.b] = cutoff - scores[self.neg]
         if len(self.caps):
             d_slack[self.b] += d_slack[self.e]
-        return _Direction(float(level), float(cutoff), float(mass), y, d_dual, d_slack)
+        return Step(d_dual, d_slack, (float(level), float(cutoff), float(mass), y))
 
-    def _longest(self, step: _Direction) -> float:
-        """The longest step of at most one that keeps everything non-negative."""
-        worst = max(np.max(-step.dual / self.dual), np.max(-step.slack / self.slack), 1.0)
-        return float(1.0 / worst)
-
-    def _move(self, step: _Direction, length: float) -> None:
-        self.level += length * step.level
-        self.cutoff += length * step.cutoff
-        self.mass += length * step.mass
-        self.y += length * step.y
-        self.dual += length * step.dual
-        self.slack += length * step.slack
-        self.error *= 1.0 - length
+    def _move(self, step: Step, length: float) -> None:
+        super()._move(step, length)
+        level, cutoff, mass, y = step.rest
+        self.level += length * level
+        self.cutoff += length * cutoff
+        self.mass += length * mass
+        self.y = self.y + length * y
+        self.error = (1.0 - length) * self.error
