@@ -151,7 +151,7 @@ def _follow(judge: Judge, nodes: dict[int, _Node], records: Iterator[tuple[int, 
 
 
 def _taken_up(judge: Judge, node: _Node, literals: list[int]) -> States:
-    """The states with which a search took a node up again: some of what is known of it, the rest forgotten."""
+    """The states with which a search took a node up again: some of what is known of it, not all."""
     state = np.zeros_like(node.known)
     for literal in literals:
         judge.check(literal)

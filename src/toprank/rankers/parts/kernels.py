@@ -82,7 +82,7 @@ class KernelRanker(BaseRanker):
     def _keep(self, coef: Floats) -> None:
         """Set the learned attributes from coefficients of the features."""
         for name in ("coef_", "dual_coef_"):
-            vars(self).pop(name, None)  # an earlier fit may have had another kernel
+            self.__dict__.pop(name, None)  # an earlier fit may have had another kernel
         self._weights = coef
         if self.kernel is None:
             self.coef_ = coef
