@@ -270,12 +270,10 @@ def _support_rows(builder: ProgramBuilder, d: int, above: str, below: str) -> No
 def _rank_rows(builder: ProgramBuilder, name: str, block: str, rank: sp.csr_array, ranks: Rows) -> None:
     """t_il <= rank_i / (l - 1), the rank given as a matrix over another block."""
     n_positives = rank.shape[0]
-    shares = sp.csr_array((1.0 / (ranks - 1))[:, None])
-    builder.constrain(
-        name,
-        {"t": sp.eye_array(n_positives * len(ranks)), block: -sp.kron(rank, shares, format="csr")},
-        upper=0.0,
-    )
+    # Each row of the rank once for every l: in place, since these are millions of entries.
+    shares = sp.csr_array(rank[np.repeat(np.arange(n_positives), len(ranks))], dtype=np.float64)
+    shares.data *= np.repeat(np.tile(-1.0 / (ranks - 1), n_positives), np.diff(shares.indptr))
+    builder.constrain(name, {"t": sp.eye_array(n_positives * len(ranks)), block: shares}, upper=0.0)
 
 
 def _difference_matrix(upper: Rows, lower: Rows, n: int) -> sp.csr_array:
