@@ -8,8 +8,8 @@ import exact_oracles as oracles
 from clock import Clock
 from toprank.control import Run
 from toprank.exact import RankingProblem
-from toprank.exact.climb import arena as objectives
-from toprank.exact.climb.arena import best_on_line, objective_of
+from toprank.exact.climb import arena
+from toprank.exact.climb.arena import best_on_line, view_of
 from toprank.exact.climb.local_search import LocalSearch, default_lines, local_search
 
 
@@ -73,7 +73,7 @@ def test_line_search_finds_the_best_point_of_a_fine_grid(statistic):
         qid = None if trial % 3 else rng.integers(0, 3, 25)
         problem = RankingProblem.from_labels(X, y, statistic, qid=qid)
         w, u = rng.normal(size=3), rng.normal(size=3)
-        picked = objective_of(problem).pick(None, rng)
+        picked = view_of(problem).pick(None, rng)
         t = best_on_line(picked, problem.scaled, w, u, 1e-9, 5.0)
         assert -5 < t < 5
         along = [problem.evaluate(problem.unscale(w + step * u)) for step in np.linspace(-5, 5, 801)]
@@ -90,7 +90,7 @@ def test_whole_list_value_is_the_problems(statistic):
             X, y, statistic, qid=rng.integers(0, 3, 40) if trial % 2 else None
         )
         w = problem.scale(rng.normal(size=2))
-        value = objective_of(problem).value(problem.scaled @ w, 1e-12)
+        value = view_of(problem).value(problem.scaled @ w, 1e-12)
         assert value == pytest.approx(problem.evaluate(problem.unscale(w)), rel=1e-12)
 
 
@@ -104,8 +104,8 @@ def synthetic(n, d, seed=0):
 @pytest.fixture
 def tiny_limits(monkeypatch):
     """Make short lists count as long ones and narrow data as wide."""
-    monkeypatch.setattr(objectives, "MOST_PAIRS", 500)
-    monkeypatch.setattr(objectives, "FOCUS_PAIRS", 400)
+    monkeypatch.setattr(arena, "MOST_PAIRS", 500)
+    monkeypatch.setattr(arena, "FOCUS_PAIRS", 400)
 
 
 @pytest.mark.parametrize("width", ["narrow", "wide", "sparse"])
@@ -135,7 +135,7 @@ def test_long_preferences_are_sampled(tiny_limits):
 @pytest.mark.parametrize("limit", [None, 500])
 def test_same_seed_same_answer(monkeypatch, limit):
     if limit:
-        monkeypatch.setattr(objectives, "MOST_PAIRS", limit)
+        monkeypatch.setattr(arena, "MOST_PAIRS", limit)
     X, y = synthetic(120, 4)
     problem = RankingProblem.from_labels(X, y, "dcg")
     answers = []

@@ -15,13 +15,13 @@ from toprank.exact.problem import RankingProblem
 
 __all__ = [
     "Arena",
-    "ListObjective",
-    "Objective",
-    "PairObjective",
+    "ListView",
+    "PairView",
     "Picked",
+    "View",
     "best_on_line",
     "dense",
-    "objective_of",
+    "view_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -128,14 +128,14 @@ def best_on_line(
     return float(_kernels.sweep(lead, slope, eps, span, picked.tables, lost, count, times, pairs)[1])
 
 
-def objective_of(problem: RankingProblem) -> Objective:
+def view_of(problem: RankingProblem) -> View:
     """Lists or weighted pairs, whichever the problem is about."""
     if problem.pairs is not None:
-        return PairObjective(problem.pairs, problem.objective.worth)
-    return ListObjective([query for query in problem.queries if len(query[2])])
+        return PairView(problem.pairs, problem.objective.worth)
+    return ListView([query for query in problem.queries if len(query[2])])
 
 
-class ListObjective:
+class ListView:
     """Sum over queries of the weights at the positives' positions."""
 
     def __init__(self, queries: Sequence[Query]) -> None:
@@ -189,7 +189,7 @@ class ListObjective:
         return _picked_lists([_head(self._queries[q], scores, length) for q in chosen])
 
 
-class PairObjective:
+class PairView:
     """Sum of the weights of the pairs won."""
 
     def __init__(self, pairs: Rows, worth: Floats) -> None:
@@ -215,7 +215,7 @@ class PairObjective:
         )
 
 
-Objective = ListObjective | PairObjective
+View = ListView | PairView
 
 
 def _head(query: Query, scores: Floats, length: int | None) -> Query:

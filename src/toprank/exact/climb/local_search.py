@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.control import Progress, Run
 from toprank.exact.arithmetic.rational import is_sparse
-from toprank.exact.climb.arena import Arena, best_on_line, dense, objective_of
+from toprank.exact.climb.arena import Arena, best_on_line, dense, view_of
 from toprank.exact.problem import RankingProblem
 
-__all__ = ["Incumbent", "LocalSearch", "default_lines", "lines_per_look", "local_search"]
+__all__ = ["Answer", "LocalSearch", "default_lines", "lines_per_look", "local_search"]
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ FARTHEST, MOST_FACTORED = 16.0, 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Incumbent:
+class Answer:
     """The best coefficients found so far.
 
     Parameters
@@ -99,7 +99,7 @@ class LocalSearch:
     def __init__(self, problem: RankingProblem, rng: np.random.Generator) -> None:
         self._problem = problem
         self._rng = rng
-        self._objective = objective_of(problem)
+        self._view = view_of(problem)
         self._rows: Any = problem.centred
         self._factors = _whitening(self._rows) if problem.n_features <= WIDEST else None
         self._arena = self._whole_arena()
@@ -109,13 +109,13 @@ class LocalSearch:
         self._pace = LOOK_SECONDS / lines_per_look(problem)
         self.lines = 0
         self.stalled = 0
-        self.best = Incumbent(self._coef, problem.floor)
+        self.best = Answer(self._coef, problem.floor)
 
     def _whole_arena(self) -> Arena | None:
         """One arena for the whole search where the problem is small enough."""
-        if self._factors is None or not self._objective.whole or self.rank == 0:
+        if self._factors is None or not self._view.whole or self.rank == 0:
             return None
-        picked = self._objective.pick(None, self._rng)
+        picked = self._view.pick(None, self._rng)
         basis, axes = self._factors
         return Arena(picked, dense(self._rows[picked.rows]) @ basis, basis, axes)
 
@@ -182,7 +182,7 @@ class LocalSearch:
             return
         value = self._problem.evaluate(self._problem.unscale(self._coef))
         if value > self.best.value:
-            self.best = Incumbent(self._coef.copy(), value)
+            self.best = Answer(self._coef.copy(), value)
 
     def _climb_whole(self, arena: Arena, lines: int, patience: int) -> None:
         v = self._coef @ arena.axes
@@ -223,7 +223,7 @@ class LocalSearch:
         better = self._try([origin + step.length * direction, origin - step.length * direction])
         step.done(better)
         origin = self._unit(self._coef)
-        picked = self._objective.pick(np.asarray(self._rows @ origin), self._rng)
+        picked = self._view.pick(np.asarray(self._rows @ origin), self._rng)
         least = max(self._problem.margin, LEAST_LEAD) * float(np.abs(origin).max())
         t = best_on_line(picked, self._rows, origin, direction, least, step.length)
         self._try([origin + t * direction])
@@ -246,7 +246,7 @@ class LocalSearch:
 
     def _part_arena(self) -> Arena:
         """Pairs near the top (or a sample) and, for wide data, a random subspace through the answer."""
-        picked = self._objective.pick(np.asarray(self._rows @ self._coef), self._rng)
+        picked = self._view.pick(np.asarray(self._rows @ self._coef), self._rng)
         if self._factors is not None:
             basis, axes = self._factors
             return Arena(picked, dense(self._rows[picked.rows]) @ basis, basis, axes)
@@ -275,7 +275,7 @@ class LocalSearch:
         return direction / spread if spread > 0 else direction
 
     def _value_of(self, coef: Floats) -> float:
-        return self._objective.value(np.asarray(self._rows @ coef), max(self._problem.margin, LEAST_LEAD))
+        return self._view.value(np.asarray(self._rows @ coef), max(self._problem.margin, LEAST_LEAD))
 
 
 def local_search(
