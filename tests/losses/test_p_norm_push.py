@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pairwise_oracles as oracle
-from toprank.losses.p_norm_push import PNormPushItems, PNormPushLoss
+from toprank.losses.p_norm_push import PNormPushItems
+
+
+def at(scores, y, p, **rows):
+    point = PNormPushItems.from_labels(y, **rows).at(scores, p)
+    return point.value, point.gradient
 
 
 @st.composite
@@ -23,7 +28,7 @@ def scored_classes(draw):
 @given(items=scored_classes(), p=st.sampled_from([1.0, 1.5, 4.0, 16.0]))
 def test_value_and_gradient_equal_the_definition(items, p):
     y, qid, weight, scores = items
-    value, gradient = PNormPushLoss(p).value_and_gradient(scores, y, qid=qid, sample_weight=weight)
+    value, gradient = at(scores, y, p, qid=qid, sample_weight=weight)
     assert value == pytest.approx(oracle.push(scores, y, p, qid, weight), abs=1e-9)
     numeric = oracle.numerical_gradient(lambda s: oracle.push(s, y, p, qid, weight), scores, 1e-5)
     np.testing.assert_allclose(gradient, numeric, atol=1e-6)
@@ -45,7 +50,7 @@ def test_hessian_by_finite_differences(p):
 def test_no_overflow_at_any_p(values, p):
     scores = np.array(values)
     y = np.arange(len(values)) % 2
-    value, gradient = PNormPushLoss(p).value_and_gradient(scores, y)
+    value, gradient = at(scores, y, p)
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
     # log R_p lies between the two hard maxima and what the averages can take off them.
@@ -57,13 +62,13 @@ def test_no_overflow_at_any_p(values, p):
 
 def test_large_p_approaches_the_highest_negative():
     scores, y = np.array([0.3, -0.2, 0.9, 0.1]), np.array([1, 0, 0, 1])
-    value, _ = PNormPushLoss(1e8).value_and_gradient(scores, y)
+    value, _ = at(scores, y, 1e8)
     assert value == pytest.approx(np.log(np.mean(np.exp(-scores[y == 1]))) + 0.9, abs=1e-6)
 
 
 def test_queries_without_both_classes_do_not_count():
     scores, y, qid = np.array([1.0, 0.0, 9.0, 9.0]), [1, 0, 1, 1], [0, 0, 1, 1]
-    value, gradient = PNormPushLoss().value_and_gradient(scores, y, qid=qid)
+    value, gradient = at(scores, y, 1.0, qid=qid)
     assert value == pytest.approx(-1.0)
     assert gradient.tolist() == [-1.0, 1.0, 0.0, 0.0]
     with pytest.raises(ValueError, match="both classes"):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import pairwise_oracles as oracle
 from toprank.losses.label_weights import swap_costs
 from toprank.losses.pairs import Pairs, sorted_order
-from toprank.losses.pairwise import PairwiseHinge, pairwise_loss
+from toprank.losses.pairwise import pairwise_loss
 
 # Quarters are exact in binary, so that u = 0 is hit exactly and on purpose.
 QUARTERS = st.integers(-12, 12).map(lambda k: k / 4)
@@ -164,7 +164,8 @@ def test_huge_offsets_do_not_cost_digits():
 
 
 def test_score_loss_contract():
-    value, gradient = PairwiseHinge(squared=True).value_and_gradient(np.array([0.0, 0.0]), [1, 0])
+    point = pairwise_loss(Pairs.from_labels([1, 0]), np.array([0.0, 0.0]), loss="squared_hinge")
+    value, gradient = point.value, point.gradient
     assert (value, gradient.tolist()) == (1.0, [-2.0, 2.0])
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.losses.smoothed_top_push import RoundedHinge, SmoothedAtTop, rounded_shares
+from toprank.losses.smoothed_top_push import RoundedHinge, SmoothedTopPush, rounded_shares
 from toprank.losses.top_push import SURROGATES, threshold
 
 LOSSES = list(SURROGATES)
@@ -55,7 +55,7 @@ def problem(seed=0, *, loss="squared_hinge", caps=True, width=0.7):
     rng = np.random.default_rng(seed)
     order = rng.permutation(14)
     limits = np.full(9, 0.23) if caps else None
-    built = SmoothedAtTop(order[:5], order[5:], rng.uniform(0.5, 2, 5), limits, SURROGATES[loss], width)
+    built = SmoothedTopPush(order[:5], order[5:], rng.uniform(0.5, 2, 5), limits, SURROGATES[loss], width)
     return built, rng.normal(size=14)
 
 

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PNormPushItems", "PNormPushLoss", "PNormPushPoint"]
+__all__ = ["PNormPushItems", "PNormPushPoint"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -169,35 +169,3 @@ class PNormPushPoint:
             (items.positives, self.positive_share, 1.0),
             (items.negatives, self.negative_share, self.p),
         )
-
-
-@dataclass(frozen=True)
-class PNormPushLoss:
-    """log R_p, the P-Norm Push (Rudin 2009), as a `ScoreLoss`.
-
-    Parameters
-    ----------
-    p : float
-        At least 1; the larger, the more only the highest negatives count. p = 1 is RankBoost.
-
-    Examples
-    --------
-    >>> value, gradient = PNormPushLoss(p=64).value_and_gradient(np.array([800.0, 0.0]), np.array([0, 1]))
-    >>> value, gradient
-    (800.0, array([ 1., -1.]))
-    """
-
-    p: float = 1.0
-
-    def value_and_gradient(
-        self,
-        scores: Floats,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> tuple[float, Floats]:
-        """The loss and its derivative with respect to the scores."""
-        items = PNormPushItems.from_labels(y, qid=qid, sample_weight=sample_weight)
-        point = items.at(np.asarray(scores, dtype=np.float64), self.p)
-        return point.value, point.gradient

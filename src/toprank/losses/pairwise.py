@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.losses.pairs import Pairs, SortedLists
 
-__all__ = ["PairPoint", "PairwiseHinge", "pairs_beyond", "pairwise_loss"]
+__all__ = ["PairPoint", "pairs_beyond", "pairwise_loss"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -153,43 +153,6 @@ def _point(pairs: Pairs, scores: Floats, margins: tuple[float, float, float], sq
         lists.lower_start, pairs.weight, pairs.block_weight, *margins, squared, gradient, first, last,
     )  # fmt: skip
     return PairPoint(value, gradient, total, squares, margins[2], pairs, lists, first, last)
-
-
-@dataclass(frozen=True)
-class PairwiseHinge:
-    """Mean over all pairs of max(0, 1 - s_i + s_j), or of its square.
-
-    Agarwal (2011), (4.18), and Chapelle and Keerthi (2010) for the square. A `ScoreLoss`: a function of
-    scores and labels only, so any scorer can be trained on it.
-
-    Parameters
-    ----------
-    squared : bool
-        Whether the hinge is squared.
-
-    Examples
-    --------
-    >>> loss = PairwiseHinge()
-    >>> value, gradient = loss.value_and_gradient(np.array([0.0, 0.5, 2.0]), np.array([1, 0, 0]))
-    >>> value, gradient
-    (2.25, array([-1. ,  0.5,  0.5]))
-    """
-
-    squared: bool = False
-
-    def value_and_gradient(
-        self,
-        scores: Floats,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> tuple[float, Floats]:
-        """The loss and its derivative with respect to the scores (a subgradient at the kinks)."""
-        pairs = Pairs.from_labels(y, qid=qid, sample_weight=sample_weight)
-        loss = "squared_hinge" if self.squared else "hinge"
-        point = pairwise_loss(pairs, np.asarray(scores, dtype=np.float64), loss=loss)
-        return point.value, point.gradient
 
 
 def _margins(squared: bool, smoothing: float) -> tuple[float, float, float]:

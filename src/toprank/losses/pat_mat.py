@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from toprank.losses.top_push import SURROGATES
@@ -70,8 +70,8 @@ class PatMatLoss:
 
     Examples
     --------
-    >>> value, gradient = PatMatLoss(0.5, "hinge").value_and_gradient([0.0, 1.0], [0, 1])
-    >>> round(value, 9)
+    >>> point = PatMatLoss(0.5, "hinge").at(np.array([0.0, 1.0]), np.array([0, 1]), np.ones(2))
+    >>> round(point.value, 9)
     1.0
     """
 
@@ -79,15 +79,6 @@ class PatMatLoss:
     surrogate: str = "squared_hinge"
     scale: float = 1.0
     negatives_only: bool = False
-
-    def value_and_gradient(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[float, Floats]:
-        """The loss and its gradient with respect to the scores."""
-        s = np.asarray(scores, dtype=np.float64)
-        weight = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        point = self.at(s, np.asarray(y), weight)
-        return point.value, point.gradient
 
     def at(self, scores: Floats, y: NDArray[Any], weight: Floats) -> PatMatPoint:
         """The loss at given scores, with what its derivatives need."""

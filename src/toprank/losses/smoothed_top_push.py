@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from toprank.losses.top_push import SAMPLE, Hinge, Surrogate, likely_cut
 
-__all__ = ["RoundedHinge", "SmoothedAtTop", "SmoothedPoint", "rounded_shares"]
+__all__ = ["RoundedHinge", "SmoothedPoint", "SmoothedTopPush", "rounded_shares"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -87,7 +87,7 @@ class RoundedHinge:
 
 
 @dataclass(frozen=True)
-class SmoothedAtTop:
+class SmoothedTopPush:
     """The rounded loss of the positives against the rounded threshold of the negatives.
 
     Parameters
@@ -160,7 +160,7 @@ class SmoothedPoint:
 
     Parameters
     ----------
-    loss : SmoothedAtTop
+    loss : SmoothedTopPush
     value : float
     dual : float
         The part of the dual value that does not depend on the rows: minus the conjugate losses.
@@ -172,7 +172,7 @@ class SmoothedPoint:
         Which of them are between nothing and their cap.
     """
 
-    loss: SmoothedAtTop
+    loss: SmoothedTopPush
     value: float
     dual: float
     slopes: Floats

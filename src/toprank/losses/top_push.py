@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
 __all__ = [
     "SURROGATES",
-    "AtTopLoss",
     "Highest",
     "Hinge",
     "Logistic",
@@ -214,43 +213,3 @@ def likely_cut(scores: Floats, caps: Floats, *, spare: float = 0.0) -> float:
     share = min(1.0, 1.0 / float(caps.sum()))
     share += spare * (0.2 * share + 4.0 * np.sqrt(share / len(sample)))
     return float(sample[max(0, len(sample) - 1 - int(share * len(sample)))])
-
-
-@dataclass(frozen=True)
-class AtTopLoss:
-    """The mean loss of the positives against a threshold of the negatives, with its gradient.
-
-    Parameters
-    ----------
-    surrogate : {"hinge", "squared_hinge", "logistic"}
-    rule : Threshold
-        `Highest()`, `MeanOfHighest(k)` or `QuantileMean(share)`.
-
-    Examples
-    --------
-    One positive is above the highest negative by 2, the other is 1 below it:
-
-    >>> AtTopLoss("hinge").value_and_gradient(np.array([4.0, 1.0, 2.0]), np.array([1, 1, 0]))
-    (1.0, array([-0. , -0.5,  0.5]))
-    """
-
-    surrogate: str = "hinge"
-    rule: Threshold = Highest()
-
-    def value_and_gradient(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[float, Floats]:
-        """The loss and its gradient with respect to the scores."""
-        s = np.asarray(scores, dtype=np.float64)
-        positive = np.asarray(y) > 0
-        weight = np.ones(len(s)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        kept = ~positive & (weight > 0)
-        cut, shares = threshold(s[kept], self.rule.caps(weight[kept]))
-        loss = SURROGATES[self.surrogate]
-        part = weight[positive] / weight[positive].sum()
-        z = cut - s[positive]
-        slopes = part * loss.slope(z)
-        gradient = np.zeros(len(s))
-        gradient[positive] = -slopes
-        gradient[kept] = shares * slopes.sum()
-        return float(part @ loss.value(z)), gradient

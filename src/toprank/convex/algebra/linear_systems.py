@@ -75,7 +75,7 @@ def conjugate_gradients(
 ) -> Floats:
     """Solve a positive definite system, preconditioned by `diagonal`, for a vector or columns of a matrix.
 
-    A column is done when its residual r, measured by r^T diagonal^-1 r, has shrunk to `accuracy` squared.
+    A column is done when its residual has shrunk to `accuracy` of the right-hand side.
 
     >>> conjugate_gradients(lambda v: 2.0 * v, np.array([2.0, 4.0]), np.ones(2), 1e-9)
     array([1., 2.])
@@ -85,9 +85,9 @@ def conjugate_gradients(
     scaled = residual / diagonal
     direction = scaled
     power = _dots(residual, scaled)
-    goal = accuracy**2 * power
+    goal = accuracy**2 * _dots(right, right)
     for _ in range(MAX_STEPS):
-        going = power > goal
+        going = _dots(residual, residual) > goal
         if not going.any():
             break
         image = product(direction)

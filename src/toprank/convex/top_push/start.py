@@ -17,7 +17,7 @@ from toprank.control import Progress, Run, relative_gap
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import Iterate, newton_step, start_at
 from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, certain
-from toprank.losses.smoothed_top_push import SmoothedAtTop, SmoothedPoint
+from toprank.losses.smoothed_top_push import SmoothedPoint, SmoothedTopPush
 
 __all__ = ["FirstAnswer", "first_answer", "worth_a_start"]
 
@@ -192,9 +192,9 @@ class _Rounded:
         return self.problem.design
 
     @cached_property
-    def loss(self) -> SmoothedAtTop:
+    def loss(self) -> SmoothedTopPush:
         p = self.problem
-        return SmoothedAtTop(p.positives, p.negatives, p.costs, p.caps, p.surrogate, self.width, self.lift)
+        return SmoothedTopPush(p.positives, p.negatives, p.costs, p.caps, p.surrogate, self.width, self.lift)
 
     def at(self, scores: Floats) -> SmoothedPoint:
         return self.loss.at(scores)
