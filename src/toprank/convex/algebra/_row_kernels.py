@@ -27,6 +27,32 @@ def inverse_windows(first, last, walk_start, other_start, other_first, other_las
 
 
 @njit(cache=True, nogil=True)
+def _next_walker(state, running, walk_start, first, last):
+    """Move `state` (block, walker, start, stop) on to the next walker with a window; -1 when there is none.
+
+    `running` is the sum over start..stop of the block; it begins anew where that and the window do not meet.
+    """
+    block, walker = state[0], state[1]
+    while block < len(walk_start) - 1:
+        if walker == walk_start[block + 1]:
+            block += 1
+            state[2] = state[3] = 0
+            running[:] = 0.0
+            continue
+        here = walker
+        walker += 1
+        if first[here] == last[here]:
+            continue
+        if first[here] >= state[3]:
+            running[:] = 0.0
+            state[2] = state[3] = first[here]
+        state[0], state[1] = block, walker
+        return here
+    state[0], state[1] = block, walker
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def window_sums(
     X,
     weight,
@@ -44,47 +70,33 @@ def window_sums(
 ):
     """Fill `sums` with the weighted sums of rows over the next walkers' windows; returns how many.
 
-    `state` (block, walker, start, stop) and `running` carry the walk from one call to the next; walkers
-    with an empty window are left out. `rows` gets the walkers' item numbers.
+    `state` and `running` carry the walk from one call to the next; walkers with an empty window are left
+    out. `rows` gets the walkers' item numbers.
     """
     unit = len(weight) == 0
     n_features = X.shape[1]
     filled = 0
-    block, walker, start, stop = state[0], state[1], state[2], state[3]
-    while block < len(block_weight) and filled < len(sums):
-        if walker == walk_start[block + 1]:
-            block += 1
-            start = stop = 0
-            running[:] = 0.0
-            continue
-        begin = other_start[block]
-        new_start = first[walker]
-        new_stop = last[walker]
-        item = walk[walker]
-        walker += 1
-        if new_start == new_stop:
-            continue
-        if new_start >= stop:
-            running[:] = 0.0
-            start = stop = new_start
-        for k in range(start, new_start):
+    while filled < len(sums):
+        walker = _next_walker(state, running, walk_start, first, last)
+        if walker < 0:
+            break
+        begin, item = other_start[state[0]], walk[walker]
+        for k in range(state[2], first[walker]):
             row = other[begin + k]
             b = 1.0 if unit else weight[row]
             for feature in range(n_features):
                 running[feature] -= b * X[row, feature]
-        for k in range(stop, new_stop):
+        for k in range(state[3], last[walker]):
             row = other[begin + k]
             b = 1.0 if unit else weight[row]
             for feature in range(n_features):
                 running[feature] += b * X[row, feature]
-        start = new_start
-        stop = new_stop
-        scale = block_weight[block] * (1.0 if unit else weight[item])
+        state[2], state[3] = first[walker], last[walker]
+        scale = block_weight[state[0]] * (1.0 if unit else weight[item])
         rows[filled] = item
         for feature in range(n_features):
             sums[filled, feature] = scale * running[feature]
         filled += 1
-    state[0], state[1], state[2], state[3] = block, walker, start, stop
     return filled
 
 
@@ -109,47 +121,35 @@ def sparse_window_cross(
     """Add to `cross` the products x_walker (sum over its window)^T of sparse rows; False if more are left."""
     unit = len(weight) == 0
     n_features = len(running)
-    block, walker, start, stop = state[0], state[1], state[2], state[3]
     work = 0
-    while block < len(block_weight) and work < budget:
-        if walker == walk_start[block + 1]:
-            block += 1
-            start = stop = 0
-            running[:] = 0.0
-            continue
-        begin = other_start[block]
-        new_start = first[walker]
-        new_stop = last[walker]
-        item = walk[walker]
-        walker += 1
-        if new_start == new_stop:
-            continue
-        if new_start >= stop:
-            running[:] = 0.0
-            start = stop = new_start
-        for k in range(start, new_start):
+    while work < budget:
+        walker = _next_walker(state, running, walk_start, first, last)
+        if walker < 0:
+            return True
+        begin, item = other_start[state[0]], walk[walker]
+        for k in range(state[2], first[walker]):
             row = other[begin + k]
-            b = 1.0 if unit else weight[row]
-            for p in range(indptr[row], indptr[row + 1]):
-                running[indices[p]] -= b * data[p]
-            work += indptr[row + 1] - indptr[row]
-        for k in range(stop, new_stop):
+            work += _add_sparse_row(data, indices, indptr, row, -1.0 if unit else -weight[row], running)
+        for k in range(state[3], last[walker]):
             row = other[begin + k]
-            b = 1.0 if unit else weight[row]
-            for p in range(indptr[row], indptr[row + 1]):
-                running[indices[p]] += b * data[p]
-            work += indptr[row + 1] - indptr[row]
-        start = new_start
-        stop = new_stop
-        scale = block_weight[block] * (1.0 if unit else weight[item])
+            work += _add_sparse_row(data, indices, indptr, row, 1.0 if unit else weight[row], running)
+        state[2], state[3] = first[walker], last[walker]
+        scale = block_weight[state[0]] * (1.0 if unit else weight[item])
         for p in range(indptr[item], indptr[item + 1]):
             value = scale * data[p]
             target = cross[indices[p]]
             for feature in range(n_features):
                 target[feature] += value * running[feature]
         work += (indptr[item + 1] - indptr[item]) * n_features
-    state[0], state[1], state[2], state[3] = block, walker, start, stop
-    return block >= len(block_weight)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _add_sparse_row(data, indices, indptr, row, factor, total):
+    """Add a multiple of a sparse row to `total`; returns how many entries it has."""
+    for p in range(indptr[row], indptr[row + 1]):
+        total[indices[p]] += factor * data[p]
+    return indptr[row + 1] - indptr[row]
 
 
 @njit(cache=True, nogil=True)
