@@ -17,7 +17,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(PIP_INSTALL) -e .
+	$(PIP_INSTALL) -e ".[skops]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
@@ -32,8 +32,8 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	$(PIP_INSTALL) -e ".[docs]"
 	@touch $@
 
-demo: $(VENV)/.core ## rank the embedded example; leaves ranked.csv and model.json
-	$(BIN)/toprank rank --top 50 --out ranked.csv --model model.json
+demo: $(VENV)/.core ## rank the embedded example; leaves ranked.csv and model.skops
+	$(BIN)/toprank rank --budget 50 --out ranked.csv --model model.skops
 
 test: $(VENV)/.dev ## the test suite, doctests included
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
@@ -74,5 +74,5 @@ docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 clean: ## remove the virtual environment and everything built
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache ranked.csv model.json
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache ranked.csv model.skops
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,13 +17,17 @@ from toprank.control import Callback
 __all__ = [
     "BASELINE",
     "BASES",
+    "ENSEMBLE",
     "LINEAR_BASES",
+    "RERANK",
     "RERANKER",
     "Contender",
     "Settings",
     "lineup",
     "make_base",
+    "make_named",
     "make_reranker",
+    "named_rankers",
 ]
 
 BASELINE = "logistic regression"
@@ -34,6 +38,9 @@ BASES = {"logistic": BASELINE, "forest": "random forest", "boosting": "gradient 
 
 LINEAR_BASES = frozenset({"logistic"})
 """Those whose models are lists of numbers."""
+
+ENSEMBLE, RERANK = "ensemble", "rerank"
+"""Short names of the blend of several rankers, and of the base whose top is reranked."""
 
 RERANKER = "ExactRanker"
 """The public class that reranks the top of the first list."""
@@ -131,6 +138,25 @@ def make_reranker(settings: Settings, *, base: Any = None) -> Any:
         time_limit=settings.time_limit,
         callback=settings.callback,
     )
+
+
+def named_rankers() -> dict[str, str]:
+    """What a single ranker can be called on the command line, and what a table calls it.
+
+    >>> named_rankers()["rerank"], named_rankers()["TopPush"]
+    ('linear reranker', 'TopPush')
+    """
+    short = {ENSEMBLE: "ensemble", **BASES, RERANK: "linear reranker"}
+    return {**short, **{name: LABELS.get(name, name) for name in _whole_list_rankers()}}
+
+
+def make_named(name: str, settings: Settings) -> Any:
+    """The unfitted ranker of that name, one of `named_rankers`."""
+    if name in BASES:
+        return make_base(replace(settings, base=name))
+    if name == RERANK:
+        return make_reranker(settings)
+    return _make(_whole_list_rankers()["TopEnsemble" if name == ENSEMBLE else name], settings)
 
 
 def _whole_list_rankers() -> dict[str, type]:

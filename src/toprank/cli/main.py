@@ -27,6 +27,7 @@ from toprank.cli.reading import (
     Query,
     Read,
     Separator,
+    SplitBy,
     Target,
 )
 from toprank.cli.reproduce import reproduce
@@ -48,23 +49,33 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Top = Annotated[
+Budget = Annotated[
     int | None,
     typer.Option(
-        "--top", "-k", help="Items at the top (of each query) to rerank. Default: 50, more if need be."
+        "--budget",
+        "-k",
+        help="How many items (of each query) can be acted on. Default: 50, or a tenth of a shorter list.",
     ),
 ]
+Depth = Annotated[
+    int | None,
+    typer.Option(help="How many items a reranker orders anew. Default: found out, several times the budget."),
+]
 Statistic = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--statistic",
         "-s",
         metavar="NAME",
-        help="What to optimise: dcg, auc, ndcg@10, precision@20, mrr, ...",
+        help="What to optimise (toprank statistics lists them). Default: dcg@BUDGET, which counts hits within"
+        " the budget, the first ones most.",
     ),
 ]
 Base = Annotated[
-    str, typer.Option(metavar="NAME", help="Who makes the first list: logistic, forest or boosting.")
+    str,
+    typer.Option(
+        metavar="NAME", help="Who makes the list that a reranker orders anew: logistic, forest or boosting."
+    ),
 ]
 HeldOut = Annotated[float, typer.Option(metavar="SHARE", help="Share of the items held out in a split.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the clock stops the search.")]
@@ -74,15 +85,31 @@ Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the cloc
 def rank(
     data: Data = None,
     target: Target = None,
-    top: Top = None,
-    statistic: Statistic = "dcg",
+    budget: Budget = None,
+    statistic: Statistic = None,
+    ranker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who ranks: ensemble (the default), rerank (logistic regression, its top reranked with a"
+            " proof), logistic, forest, boosting, or the name of a ranker in toprank compare.",
+        ),
+    ] = None,
+    prefer: Annotated[
+        str,
+        typer.Option(
+            metavar="best|simple",
+            help="simple: deliver a linear ranker where it is within one standard error of the best.",
+        ),
+    ] = "best",
+    depth: Depth = None,
     time_limit: Annotated[
         float,
         typer.Option(
             metavar="SECONDS",
             help="Seconds for all fitting: half for the model at most, the rest for the held-out figures.",
         ),
-    ] = 30.0,
+    ] = 60.0,
     out: Out = None,
     model: Annotated[
         Path | None,
@@ -103,6 +130,7 @@ def rank(
     separator: Separator = None,
     qid: Query = None,
     group: Group = None,
+    split_by: SplitBy = None,
     base: Base = "logistic",
     splits: Annotated[int, typer.Option(min=0, help="Random splits for held-out figures; 0: none.")] = 5,
     held_out: HeldOut = 0.5,
@@ -114,14 +142,15 @@ def rank(
     json_output: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn from labelled items; rank them, or new ones.
+    """Learn from labelled items; rank those without a label, new ones, or all.
 
-    A base ranker makes a first list; a search then finds the best order of its top for the statistic. Shown
-    are the head of the list, what the ranking is worth on held-out items, and what was done to the
-    columns.
+    Shown are the head of the list with the reasons for each place, how many hits to expect within the budget
+    on items nobody has seen, beside chance and logistic regression, and what was done to the columns.
+    Labelled items are placed by models that have not seen their label.
     """
     from toprank.control import keep_best_on_interrupt
     from toprank.workflow.deliver import Delivery
+    from toprank.workflow.options import check_base
     from toprank.workflow.rank import RankOptions, rank_items
     from toprank.workflow.source import Columns, open_source, read_new
     from toprank.workflow.summary import ranking_summary
@@ -138,10 +167,14 @@ def rank(
         read=read or (),
         encoding=encoding,
         separator=separator,
+        split_by=split_by,
     )
     options = RankOptions(
+        budget=budget,
         statistic=statistic,
-        top=top,
+        depth=depth,
+        ranker=ranker,
+        prefer=prefer,
         base=base,
         time_limit=time_limit,
         seed=seed,
@@ -150,7 +183,8 @@ def rank(
         keep_proof=keep_proof,
     )
     delivery = Delivery(out, model)
-    delivery.check([data, new], base=base)
+    check_base(base)
+    delivery.check([data, new], linear=options.surely_linear)
     with start_bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)
@@ -161,7 +195,7 @@ def rank(
     if json_output:
         print_json(ranking_summary(report, files, head=head))
     elif not quiet:
-        from toprank.screen.tables import show_ranking
+        from toprank.screen.ranking import show_ranking
 
         show_ranking(report, files, head=head)
     if report.interrupted or kept.interrupted:
@@ -172,8 +206,9 @@ def rank(
 def compare(
     data: Data = None,
     target: Target = None,
-    top: Top = None,
-    statistic: Statistic = "dcg",
+    budget: Budget = None,
+    statistic: Statistic = None,
+    depth: Depth = None,
     splits: Annotated[int, typer.Option(help="Random splits, the same for every ranker.")] = 10,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each single fit.")] = 10.0,
     id: Identifier = None,
@@ -195,7 +230,7 @@ def compare(
     """Compare all rankers on random splits; end with advice.
 
     Shown are mean and deviation on the training and the held-out items, the p-value of a matched-pairs
-    t-test against the best, and the mean time of a fit.
+    t-test against logistic regression, and the mean time of a fit.
     """
     from toprank.workflow.compare import CompareOptions, compare_rankers
     from toprank.workflow.source import Columns, open_source
@@ -215,8 +250,9 @@ def compare(
         separator=separator,
     )
     options = CompareOptions(
+        budget=budget,
         statistic=statistic,
-        top=top,
+        depth=depth,
         base=base,
         splits=splits,
         held_out=held_out,

@@ -54,7 +54,7 @@ def score(
     if json_output:
         print_json(scores_summary(report, files, head=head))
     elif not quiet:
-        from toprank.screen.tables import show_scores
+        from toprank.screen.ranking import show_scores
 
         show_scores(report, files, head=head)
 

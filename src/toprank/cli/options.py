@@ -10,7 +10,7 @@ import typer
 from toprank.screen.terminal import json_text
 
 if TYPE_CHECKING:
-    from toprank.screen.tables import Bars
+    from toprank.screen.progress import Bars
 
 __all__ = ["Head", "Json", "Out", "Quiet", "print_json", "start_bars"]
 
@@ -27,7 +27,7 @@ Out = Annotated[
 
 def start_bars(quiet: bool) -> Bars:
     """Progress bars on standard error, or none; says first when kernels have to be compiled."""
-    from toprank.screen.tables import Bars, announce_compilation
+    from toprank.screen.progress import Bars, announce_compilation
 
     if not quiet:
         announce_compilation()

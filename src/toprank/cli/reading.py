@@ -18,6 +18,7 @@ __all__ = [
     "Query",
     "Read",
     "Separator",
+    "SplitBy",
     "Target",
 ]
 
@@ -63,6 +64,14 @@ Group = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN", help="Column whose equal values are held out together: patient, household."
+    ),
+]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that says how items are held out: the latest ones where it holds dates or numbers in"
+        " order, whole groups where its values repeat.",
     ),
 ]
 Missing = Annotated[

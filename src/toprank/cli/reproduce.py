@@ -52,7 +52,8 @@ def reproduce(
     """
     from toprank.reproduce.command import Options, list_tables
     from toprank.reproduce.command import reproduce as run
-    from toprank.screen.tables import Bars, show_reproduction, show_tables_to_reproduce
+    from toprank.screen.progress import Bars
+    from toprank.screen.reproduction import show_reproduction, show_tables_to_reproduce
 
     options = Options(paper=paper, only=only or (), budget=budget, results=results, jobs=jobs, docs=docs)
     if list_only:

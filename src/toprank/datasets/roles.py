@@ -78,7 +78,7 @@ class Roles:
             rows = np.flatnonzero((ids == value).to_numpy())[:2] + 1
             raise InputError(
                 f"id {self.id!r}: '{label_text(value)}' is in rows {rows[0]} and {rows[1]} of {table.source};"
-                " identifiers must differ (--group is for rows that belong together)."
+                f" identifiers must differ. For rows that belong together say --split-by {self.id} instead."
             )
         return ids
 
@@ -145,7 +145,7 @@ def binary_labels(
         count = int(column.isna().sum())
         raise InputError(
             f"target {name!r}: {count} of {len(column)} labels are missing, the first in row {row};"
-            " remove those rows, or rank them with --new."
+            " give the labels of some rows at least."
         )
     text = _one_spelling(column.map(label_text))
     values = sorted(set(text), key=_label_order)

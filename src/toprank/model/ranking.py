@@ -15,7 +15,7 @@ from toprank.datasets import Encoder, Note, Roles, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RankingModel", "ranked_frame"]
+__all__ = ["RankingModel", "frame_in_order", "ordered_by", "ranked_frame", "ranks_of"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class RankingModel:
         return self.roles.queries(table) if self.roles.qid in table.columns else None
 
     def ranked(self, table: Table) -> tuple[pd.DataFrame, list[Note]]:
-        """The rows of a table best first, with rank, score and the rank the base alone would give.
+        """The rows of a table best first, with rank and score.
 
         Ranks start at 1 and, where the model was learned within queries, anew in each query.
         """
@@ -73,15 +73,25 @@ def ranked_frame(
     ranker: Any, X: Any, table: Table, *, ids: pd.Series[Any] | None, qid: NDArray[np.int64] | None
 ) -> pd.DataFrame:
     """A table in the order of a ranker: ours first, then the columns as they came."""
-    order = _order(ranker, X, qid)
-    columns: dict[str, Any] = {"rank": _ranks(order, qid)}
+    return frame_in_order(table, ordered_by(ranker, X, qid), ranking_scores(ranker, X, qid), ids=ids, qid=qid)
+
+
+def frame_in_order(
+    table: Table,
+    order: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    *,
+    ids: pd.Series[Any] | None,
+    qid: NDArray[np.int64] | None,
+    more: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """A table in a given order: rank, score and `more` columns of ours first, then those that came."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {"rank": ranks_of(order, qid)}
     if ids is None:
         columns["row"] = np.arange(1, len(table) + 1)
-    columns["score"] = ranking_scores(ranker, X, qid)
-    base = getattr(ranker, "base_", None)
-    if base is not None:
-        columns["base_rank"] = _ranks(best_first(ranking_scores(base, X)), qid)
-    import pandas as pd
+    columns |= {"score": scores, **(more or {})}
 
     # A user's own column called rank or score keeps its name; ours gives way.
     ours = {f"toprank_{name}" if name in table.columns else name: cells for name, cells in columns.items()}
@@ -93,7 +103,8 @@ def ranked_frame(
     return frame.iloc[_listing(order, qid)].reset_index(drop=True)
 
 
-def _order(ranker: Any, X: Any, qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+def ordered_by(ranker: Any, X: Any, qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+    """Rows best first, as the ranker decides it where it does so before any rounding."""
     if not hasattr(ranker, "rank"):
         return best_first(ranking_scores(ranker, X))
     by_query = qid is not None and getattr(ranker, "by_query_", False)
@@ -106,7 +117,7 @@ def _listing(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[
     return order if qid is None else order[np.argsort(qid[order], kind="stable")]
 
 
-def _ranks(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+def ranks_of(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
     """Position of each row in its list, from 1."""
     listing = _listing(order, qid)
     ranks = np.empty(len(order), dtype=np.intp)

@@ -15,7 +15,7 @@ from toprank.datasets import InputError, half_splits, learn_encoder
 from toprank.lineup import BASELINE, Contender, lineup
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
-from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
+from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up
 from toprank.workflow.options import checked_settings
 from toprank.workflow.source import Source
 from toprank.workflow.watch import Silent, Watch
@@ -29,9 +29,11 @@ class CompareOptions:
 
     Parameters
     ----------
-    statistic : str
-        What is optimised and measured.
-    top : int or None
+    budget : int or None
+        How many items can be acted on; None for 50, or a tenth of a shorter list.
+    statistic : str or None
+        What is optimised and measured; None for the DCG of the items within the budget.
+    depth : int or None
         The smallest number of items to rerank; twice and three times as many take part too.
     base : str
         Who makes the list that is reranked.
@@ -44,8 +46,9 @@ class CompareOptions:
     seed : int
     """
 
-    statistic: str = "dcg"
-    top: int | None = None
+    budget: int | None = None
+    statistic: str | None = None
+    depth: int | None = None
     base: str = "logistic"
     splits: int = 10
     held_out: float = 0.5
@@ -89,10 +92,11 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     watch = watch or Silent()
     if options.splits < 2:
         raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
-    statistic, settings = checked_settings(
+    _, statistic, settings = checked_settings(
         source,
+        budget=options.budget,
         statistic=options.statistic,
-        top=options.top,
+        depth=options.depth,
         base=options.base,
         time_limit=options.time_limit,
         held_out=options.held_out,
@@ -132,7 +136,8 @@ def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[lis
 
 
 def _left_out(contender: Contender, error: ValueError) -> str:
-    return f"{contender.name} was left out: {' '.join(str(error).split())}"
+    said = " ".join(str(error).split())
+    return f"{contender.name} was left out: {said.partition(CANNOT)[2] or said}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toprank.datasets import InputError
-from toprank.lineup import LINEAR_BASES
 from toprank.model import RankingModel, check_model_ending, model_bytes
 from toprank.output import check_table_ending, check_writable, table_bytes, write_whole
-from toprank.workflow.options import check_base
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,17 +31,16 @@ class Delivery:
     out: Path | None
     model: Path | None = None
 
-    def check(self, inputs: Sequence[str | None], *, base: str = "logistic") -> None:
+    def check(self, inputs: Sequence[str | None], *, linear: bool = True) -> None:
         """Refuse, before any work is done, what could not be written at the end.
 
         Parameters
         ----------
         inputs : sequence of str
             Files that are read and must not be written over.
-        base : str
-            Who makes the first list; some models cannot be written as JSON.
+        linear : bool
+            Whether the model is sure to be linear; others cannot be written as JSON.
         """
-        check_base(base)
         taken = {Path(path).resolve(): "an input" for path in inputs if path is not None}
         for argument, path in (("--out", self.out), ("--model", self.model)):
             if path is None:
@@ -56,7 +53,12 @@ class Delivery:
         if self.out is not None:
             check_table_ending(self.out, argument="--out")
         if self.model is not None:
-            check_model_ending(self.model, linear=base in LINEAR_BASES)
+            if self.model.suffix.lower() == ".json" and not linear:
+                raise InputError(
+                    f"--model {str(self.model)!r}: only linear models are written as JSON. Give the file the"
+                    " ending .skops (pip install toprank[skops]), or say --ranker rerank or logistic."
+                )
+            check_model_ending(self.model, linear=linear)
 
     def write(self, listing: pd.DataFrame, model: RankingModel) -> dict[str, str]:
         """Write the files, all or none, and say what is in each."""
@@ -67,5 +69,7 @@ class Delivery:
         if self.model is not None:
             contents[self.model] = model_bytes(model, self.model)
             about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE"
+            if self.model.suffix.lower() == ".skops":
+                about[str(self.model)] += " (it will ask which types to --trust)"
         write_whole(contents)
         return about

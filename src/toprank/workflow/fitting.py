@@ -16,30 +16,34 @@ from toprank.ensemble.heads import heads_of
 from toprank.exact.certificate import AMONG, PROVED
 from toprank.statistics import RankStatistic
 
-__all__ = ["Items", "fit_quietly", "outcome_sentence", "value_of", "warm_up", "wide_enough"]
+__all__ = ["CANNOT", "Items", "fit_quietly", "outcome_sentence", "value_of", "warm_up", "wide_enough"]
 
+CANNOT = " cannot be fitted to these items: "
 FEWEST_OF_A_CLASS = 5
 """With fewer of one class in the top, there is next to nothing to learn an order from."""
 
 
 @dataclass(frozen=True)
 class Items:
-    """Features, labels and queries of some rows, and which of them are held out together."""
+    """Features, labels and queries of some rows; which of them are held out together, or when they were."""
 
     features: Table
     y: NDArray[np.int8]
     qid: NDArray[np.int64] | None
     groups: NDArray[np.int64] | None = None
+    times: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, labelled: Labelled) -> Items:
+    def of(cls, labelled: Labelled, times: NDArray[np.float64] | None = None) -> Items:
         """All rows of a labelled table; queries are held out whole where no groups are given."""
         groups = labelled.qid if labelled.groups is None else labelled.groups
-        return cls(labelled.features, labelled.y, labelled.qid, groups)
+        return cls(labelled.features, labelled.y, labelled.qid, groups if times is None else None, times)
 
     def take(self, rows: NDArray[np.intp]) -> Items:
         """Some of the rows, for fitting or judging."""
-        return Items(self.features.take(rows), self.y[rows], None if self.qid is None else self.qid[rows])
+        qid, groups = (None if codes is None else codes[rows] for codes in (self.qid, self.groups))
+        times = None if self.times is None else self.times[rows]
+        return Items(self.features.take(rows), self.y[rows], qid, groups, times)
 
 
 def value_of(
@@ -67,7 +71,12 @@ def fit_quietly(
     options = {"qid": qid} if qid is not None and isinstance(estimator, BaseRanker) else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(X, y, **options)
+        try:
+            estimator.fit(X, y, **options)
+        except ValueError as error:
+            # Whatever an estimator has against these items, a user wants one line about it.
+            name = type(estimator).__name__
+            raise InputError(f"{name}{CANNOT}{error}") from None
     said: tuple[type[Warning], ...] = (SearchStoppedWarning, *leave_out)
     kept = [warning for warning in caught if not issubclass(warning.category, said)]
     return estimator, list(dict.fromkeys(_first_sentence(warning) for warning in kept))

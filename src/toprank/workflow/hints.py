@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from toprank.datasets import Encoder
 from toprank.workflow.fitting import Items
 
-__all__ = ["column_hints"]
+__all__ = ["column_hints", "width_hint"]
 
 SUSPICIOUS_AUC = 0.995
 COLUMNS_AT_A_TIME = 256
@@ -21,7 +21,18 @@ MOST_ROWS = 4000
 
 def column_hints(items: Items, encoder: Encoder, X: Any) -> list[str]:
     """Remarks about columns that name rows or give the label away."""
-    return [*_row_numbers(items), *_giveaways(items, encoder, X)]
+    return [*_row_numbers(items), *_repeated(items), *_giveaways(items, encoder, X)]
+
+
+def width_hint(features: int, rows: int, reranked: bool) -> list[str]:
+    """A warning where there are more features than rows to learn their weights from."""
+    if features < rows:
+        return []
+    which = f"{rows} reranked items" if reranked else f"{rows} items"
+    return [
+        f"{features} features for {which}: with so many, any order can be had by chance; believe the held-out"
+        " figures only, or leave columns out with --ignore."
+    ]
 
 
 def _row_numbers(items: Items) -> list[str]:
@@ -40,6 +51,25 @@ def _row_numbers(items: Items) -> list[str]:
             found.append(
                 f"Column {name!r} is different in every row and looks like an identifier;"
                 f" if it is one, say --id {name} or --ignore {name}."
+            )
+    return found
+
+
+def _repeated(items: Items) -> list[str]:
+    """Columns called something with id whose values come back: rows of one patient, say."""
+    import pandas as pd
+
+    if items.groups is not None or items.times is not None:
+        return []
+    found = []
+    for name, cells in items.features.frame.items():
+        words = str(name).lower().replace("-", "_").split("_")
+        different, rows = cells.nunique(), len(cells)
+        whole = pd.api.types.is_integer_dtype(cells.dtype) or not pd.api.types.is_numeric_dtype(cells.dtype)
+        if whole and "id" in words and rows / 20 <= different < rows:
+            found.append(
+                f"Column {name!r} looks like an identifier and repeats ({different} different of {rows}):"
+                f" say --split-by {name}, so that its rows are held out together and it is not learned from."
             )
     return found
 

@@ -1,4 +1,4 @@
-"""What every command asks first: which statistic, how many at the top, who makes the first list."""
+"""What every command asks first: which statistic, how many can be acted on, how deep to rerank, who ranks."""
 
 from __future__ import annotations
 
@@ -7,33 +7,42 @@ import numpy as np
 from toprank import statistics
 from toprank.datasets import InputError
 from toprank.ensemble.heads import heads_of
-from toprank.lineup import BASES, Settings
+from toprank.lineup import BASES, Settings, named_rankers
 from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.source import Source
 
-__all__ = ["check_base", "checked_settings", "optimisable"]
+__all__ = ["check_base", "checked_ranker", "checked_settings", "list_length", "optimisable"]
 
-DEFAULT_TOP = 50
+USUAL_BUDGET = 50
+SHARE_OF_A_SHORT_LIST = 10
+"""Where nobody says how many items can be acted on: 50, or a tenth of a shorter list."""
+DEPTH_FACTOR = 4
+"""Reranking looks at so many times the budget, until the data say better."""
 
 
 def checked_settings(
     source: Source,
     *,
-    statistic: str,
-    top: int | None,
+    budget: int | None,
+    statistic: str | None,
+    depth: int | None,
     base: str,
     time_limit: float | None,
     held_out: float,
     seed: int,
-) -> tuple[LinearRankStatistic, Settings]:
-    """The statistic and the settings of a fit, or one line about the option that cannot be."""
-    chosen = optimisable(statistic)
-    number = min(DEFAULT_TOP, source.rows) if top is None else top
-    if not 2 <= number <= source.rows:
-        raise InputError(f"--top {number}: give a number from 2 to {source.rows}, the length of the list.")
+) -> tuple[int, LinearRankStatistic, Settings]:
+    """Budget, statistic and the settings of a fit, or one line about the option that cannot be."""
+    longest = list_length(source)
+    number = max(1, min(USUAL_BUDGET, longest // SHARE_OF_A_SHORT_LIST)) if budget is None else budget
+    if not 1 <= number <= longest:
+        raise InputError(f"--budget {number}: give a number from 1 to {longest}, the length of the list.")
+    deep = min(max(DEPTH_FACTOR * number, 2), longest) if depth is None else depth
+    if not 2 <= deep <= longest:
+        raise InputError(f"--depth {deep}: give a number from 2 to {longest}, the length of the list.")
+    chosen = optimisable(f"dcg@{number}" if statistic is None else statistic)
     _check_queries(source)
-    _check_cutoff(chosen, number, source)
+    _check_cutoff(chosen, deep, source)
     check_base(base)
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"--time-limit {time_limit:g}: give a number of seconds above 0.")
@@ -41,13 +50,32 @@ def checked_settings(
         raise InputError(f"--held-out {held_out:g}: give a share between 0 and 1.")
     if seed < 0:
         raise InputError(f"--seed {seed}: give a whole number from 0.")
-    return chosen, Settings(str(chosen), number, base, time_limit, seed)
+    return number, chosen, Settings(str(chosen), deep, base, time_limit, seed)
+
+
+def list_length(source: Source) -> int:
+    """How many items compete with each other: all of them, or those of the longest query."""
+    qid = source.labelled.qid
+    return source.rows if qid is None else int(np.bincount(qid).max())
 
 
 def check_base(name: str) -> None:
     """Refuse a base ranker nobody knows."""
     if name not in BASES:
         raise InputError(f"--base {name!r} is not one of {', '.join(BASES)}.")
+
+
+def checked_ranker(name: str) -> str:
+    """The name of a ranker as `toprank.lineup.named_rankers` writes it, however the user did.
+
+    >>> checked_ranker("toppush")
+    'TopPush'
+    """
+    known = named_rankers()
+    spelled = {key.lower(): key for key in known} | {label.lower(): key for key, label in known.items()}
+    if name.lower() not in spelled:
+        raise InputError(f"--ranker {name!r} is not one of {', '.join(known)}.")
+    return spelled[name.lower()]
 
 
 def optimisable(name: str) -> LinearRankStatistic:
@@ -63,7 +91,8 @@ def optimisable(name: str) -> LinearRankStatistic:
     try:
         statistic = statistics.get(name)
     except ValueError as error:
-        raise InputError(f"--statistic {name!r}: {error}.") from None
+        said = str(error).replace("toprank.statistics.names() lists", "`toprank statistics` lists")
+        raise InputError(f"--statistic {name!r}: {said}.") from None
     if isinstance(statistic, LinearRankStatistic):
         return statistic
     raise InputError(
@@ -79,18 +108,18 @@ def _check_queries(source: Source) -> None:
         )
 
 
-def _check_cutoff(statistic: LinearRankStatistic, top: int, source: Source) -> None:
+def _check_cutoff(statistic: LinearRankStatistic, depth: int, source: Source) -> None:
     """Refuse a statistic that is the same for every order of the top: there is nothing to optimise."""
     y, qid = source.labelled.y, source.labelled.qid
     try:
         # Which rows are at the top does not matter here, only how many.
-        weights = heads_of(np.arange(len(y), dtype=np.float64), qid, top=top).weights(statistic, y)
+        weights = heads_of(np.arange(len(y), dtype=np.float64), qid, top=depth).weights(statistic, y)
     except ValueError as error:
         raise InputError(f"--statistic '{statistic}' does not fit these items: {error}.") from None
     if all(worth[0] == worth[-1] for worth in weights.values()):
         raise InputError(
-            f"--statistic '{statistic}' is the same for every order of the top {top}: give a larger --top or"
-            " a statistic that looks at the order, such as dcg."
+            f"--statistic '{statistic}' is the same for every order of the first {depth}: give a larger"
+            " --depth or a statistic that looks at the order, such as dcg."
         )
 
 

@@ -5,36 +5,47 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 import toprank
-from toprank.base import ranking_scores
+from toprank.base import best_first, ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
-from toprank.datasets import InputError, Note, Table, half_splits, learn_encoder
-from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, top_values
-from toprank.lineup import BASES, Settings, make_base, make_reranker
+from toprank.datasets import Encoder, InputError, Table, learn_encoder
+from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning
+from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, Settings
 from toprank.model import RankingModel
-from toprank.statistics import LinearRankStatistic
-from toprank.workflow.fitting import (
-    Items,
-    fit_quietly,
-    outcome_sentence,
-    value_of,
-    warm_up,
-    wide_enough,
+from toprank.model.ranking import ordered_by
+from toprank.rankers.direct import DirectRanker
+from toprank.workflow.candidates import (
+    LOGISTIC,
+    Choice,
+    candidates_for,
+    choose,
+    fits_an_ensemble,
+    label_of,
+    made_for,
+    quick,
 )
-from toprank.workflow.hints import column_hints
-from toprank.workflow.options import checked_settings
+from toprank.workflow.contributions import linear_coefficients
+from toprank.workflow.depth import chosen_depth
+from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
+from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
+from toprank.workflow.hints import column_hints, width_hint
+from toprank.workflow.hits import chance_of, hits_at
+from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
+from toprank.workflow.options import checked_ranker, checked_settings
+from toprank.workflow.report import Found, RankReport, column_worths
 from toprank.workflow.source import Source
+from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["RankOptions", "rank_items"]
 
-__all__ = ["HeldOut", "RankOptions", "RankReport", "rank_items"]
+PREFERENCES = ("best", "simple")
+OVERLAP_BY_TIME = 0.5
+"""Share of the held-out rows that two splits by time have in common."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,383 +54,360 @@ class RankOptions:
 
     Parameters
     ----------
-    statistic : str
-        What to optimise and to report.
-    top : int or None
-        How many items at the top of the base list, or of each query's, to rerank; None for 50, or all of a
-        shorter list.
+    budget : int or None
+        How many items (of each query) can be acted on; None for 50, or a tenth of a shorter list.
+    statistic : str or None
+        What to optimise and to report; None for the DCG of the items within the budget.
+    depth : int or None
+        How many items a reranker orders anew; None to find out on held-out items.
+    ranker : str or None
+        One of `toprank.lineup.named_rankers`; None for the ensemble.
+    prefer : {"best", "simple"}
+        Whether a simpler ranker is delivered where it is within one standard error of the best.
     base : str
-        Who makes the first list: one of `toprank.lineup.BASES`.
+        Who makes the list that a reranker orders anew: one of `toprank.lineup.BASES`.
     time_limit : float or None
         Seconds for all fitting: half for the final model at most, the rest shared by the held-out fits.
     seed : int
     splits : int
-        Random splits for the held-out figures; 0 for none.
+        Splits for the held-out figures; 0 for none.
     held_out : float
         Share of the items held out in each.
     keep_proof : bool
         Whether the model should carry the proof, for `toprank verify` to replay.
     """
 
-    statistic: str = "dcg"
-    top: int | None = None
-    base: str = "logistic"
-    time_limit: float | None = 30.0
+    budget: int | None = None
+    statistic: str | None = None
+    depth: int | None = None
+    ranker: str | None = None
+    prefer: str = "best"
+    base: str = LOGISTIC
+    time_limit: float | None = 60.0
     seed: int = 0
     splits: int = 5
     held_out: float = 0.5
     keep_proof: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One statistic of one list, in the order of the base and in the final order."""
-
-    base: float
-    reranked: float
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """The statistic on rows no fit has seen, a pair for each split."""
-
-    pairs: tuple[Pair, ...]
-    fraction: float
+    @property
+    def surely_linear(self) -> bool:
+        """Whether the model will be a list of numbers, whatever the held-out figures say."""
+        linear = self.wanted == LOGISTIC or (self.wanted == RERANK and self.base in LINEAR_BASES)
+        # Our own rankers are; those with kernels or trees are found out when they are written.
+        own = self.wanted not in (ENSEMBLE, RERANK, *BASES)
+        return (linear or own) and not (self.prefer == "simple" and self.wanted == ENSEMBLE)
 
     @property
-    def base(self) -> tuple[float, float]:
-        """Mean and standard deviation."""
-        return _mean_deviation([pair.base for pair in self.pairs])
-
-    @property
-    def reranked(self) -> tuple[float, float]:
-        """Mean and standard deviation."""
-        return _mean_deviation([pair.reranked for pair in self.pairs])
-
-    @property
-    def difference(self) -> tuple[float, float]:
-        """Mean and standard deviation of reranked minus base."""
-        return _mean_deviation([pair.reranked - pair.base for pair in self.pairs])
-
-    @property
-    def p_value(self) -> float:
-        """Of the matched-pairs t-test, corrected for the overlap of the splits; NaN for too few of them."""
-        from toprank.workflow.advice import corrected_p_value
-
-        ours, theirs = zip(*((pair.reranked, pair.base) for pair in self.pairs), strict=True)
-        return corrected_p_value(ours, theirs, self.fraction)
-
-    @property
-    def tested(self) -> str:
-        """The p-value and what it is, or why there is none, in words."""
-        from toprank.workflow.advice import FEWEST_SPLITS
-
-        if len(self.pairs) < FEWEST_SPLITS:
-            return f"no p-value from fewer than {FEWEST_SPLITS} splits"
-        if math.isnan(self.p_value):
-            return "no p-value: every split has the same difference"
-        return f"p = {self.p_value:.2g}, corrected for the overlap of the splits"
-
-    def sentence(self, base: str) -> str:
-        """What the figures say, in words; `base` is what to call the first list's ranker."""
-        from toprank.workflow.advice import SIGNIFICANT, relative_gain
-
-        gain, tested = relative_gain(self.reranked[0], self.base[0]), self.tested
-        if not self.p_value < SIGNIFICANT:
-            return f"On held-out items reranking makes no clear difference, {gain}; {tested}: {base} will do."
-        if self.difference[0] > 0:
-            return f"On held-out items reranking pays: {gain} ({tested})."
-        return f"On held-out items reranking does harm, {gain} ({tested}): prefer {base} or a larger --top."
-
-
-@dataclass(frozen=True)
-class RankReport:
-    """All there is to say about one ranking.
-
-    Parameters
-    ----------
-    model : RankingModel
-    listing : pandas.DataFrame
-        The ranked items: the new ones where there are any, else the labelled ones.
-    listed : str
-        What is in the list: the name of the file.
-    statistic : str
-    rows, positives, top : int
-    optimised : Pair
-        What the reranked top adds to the statistic of all labelled items: what the search worked on.
-    training : Pair
-        On all labelled items.
-    held_out : HeldOut or None
-    outcome : Outcome
-        How the search for the final model ended.
-    notes : list of Note
-        What was done to the columns.
-    new_notes : list of Note
-        What was done to the columns of the new items.
-    remarks : list of str
-        What else a user should know.
-    seconds : float
-    """
-
-    model: RankingModel
-    listing: pd.DataFrame
-    listed: str
-    statistic: str
-    rows: int
-    positives: int
-    top: int
-    optimised: Pair
-    training: Pair
-    held_out: HeldOut | None
-    outcome: Outcome
-    notes: list[Note]
-    new_notes: list[Note]
-    remarks: list[str]
-    interrupted: bool
-    seconds: float
-
-    @property
-    def certainty(self) -> str:
-        """How sure the answer is, in words; where the base's order was kept, why."""
-        kept = not self.model.ranker.reranked_
-        return self.outcome.notes[-1] if kept else outcome_sentence(self.outcome)
-
-    @property
-    def encoding(self) -> str:
-        """What became of the columns, in one sentence."""
-        roles, encoder = self.model.roles, self.model.encoder
-        parts = [f"{len(encoder.feature_names)} features, numbers standardised"]
-        named = {"id": roles.id, "query": roles.qid, "group": roles.group}
-        parts += [f"{role} {name!r}" for role, name in named.items() if name is not None]
-        if roles.ignore:
-            parts.append("ignored " + ", ".join(map(repr, roles.ignore)))
-        return "; ".join(parts)
+    def wanted(self) -> str:
+        """The ranker to deliver if it is worth it: what is said about reranking asks for a reranker."""
+        if self.ranker is not None:
+            return checked_ranker(self.ranker)
+        about_reranking = self.depth is not None or self.base != LOGISTIC or self.keep_proof
+        return RERANK if about_reranking and self.prefer == "best" else ENSEMBLE
 
 
 def rank_items(
     source: Source, options: RankOptions, *, new: Table | None = None, watch: Watch | None = None
 ) -> RankReport:
-    """Learn from labelled items, rank them or new ones, and say what the ranking is worth.
+    """Learn from labelled items, rank them or others, and say what the ranking is worth.
 
     Parameters
     ----------
     source : Source
-        The labelled items.
+        The labelled items; rows of theirs without a label are ranked where there are any.
     options : RankOptions
     new : Table, optional
-        Unseen items to rank instead of the labelled ones.
+        Unseen items to rank instead.
     watch : Watch, optional
         Told about the progress.
     """
     began = time.perf_counter()
-    watch = watch or Silent()
-    statistic, settings = checked_settings(
-        source,
-        statistic=options.statistic,
-        top=options.top,
-        base=options.base,
-        time_limit=options.time_limit,
-        held_out=options.held_out,
-        seed=options.seed,
-    )
-    items = Items.of(source.labelled)
-    encoder, notes = learn_encoder(items.features, categorical=source.categorical)
-    X, _ = encoder.encode(items.features)
-    if new is not None:
-        # Before the search: a column the new file lacks should not come to light after it.
-        encoder.encode(source.roles.features(new))
-
-    watch.stage("Preparing the kernels")
-    warm_up(make_reranker(replace(settings, base="logistic")), X, items.qid)
-    clock = Run(time_limit=options.time_limit)
-    base, settings, remarks = _first_list(items, X, options, settings, watch)
-    held_out, table = None, source.table if new is None else new
-    # From here on there is a list to hand over, and Ctrl-C should not lose it.
+    job = _Job.of(source, options, new, watch or Silent())
+    # From the first model on there is a list to hand over, and Ctrl-C should not lose it.
     with keep_best_on_interrupt() as kept:
-        ranker, more = _search(items, X, base, options, settings, watch)
-        remarks += more
-        if options.splits and not kept.interrupted:
-            held_out, more = _held_out(items, source, statistic, settings, options, watch, kept, clock)
-            remarks += more
-        model = _model(source, encoder, ranker, statistic, options, settings)
-        listing, new_notes = model.ranked(table)
-    return RankReport(
-        model=model,
-        listing=listing,
-        listed=table.source,
-        statistic=str(statistic),
-        rows=source.rows,
-        positives=source.positives,
-        top=int(ranker.n_top_),
-        optimised=Pair(*top_values(ranker, statistic, X, items.y, items.qid)),
-        training=_pair(statistic, ranker, X, items),
-        held_out=held_out,
-        outcome=ranker.outcome_,
-        notes=notes,
-        new_notes=[] if new is None else new_notes,
-        remarks=[
-            *source.remarks,
-            *(() if new is None else new.remarks),
-            *column_hints(items, encoder, X),
-            *dict.fromkeys(remarks),
-        ],
-        interrupted=kept.interrupted,
-        seconds=time.perf_counter() - began,
-    )
+        fitted = job.final_fit(job.names[0])
+        held_out = job.judged(kept) if options.splits and not kept.interrupted else None
+        choice = job.choice(held_out)
+        if choice.name != job.names[0]:
+            fitted = job.final_fit(choice.name)
+        report = job.report(fitted, choice, held_out, kept)
+    return replace(report, interrupted=kept.interrupted, seconds=time.perf_counter() - began)
 
 
-def _first_list(
-    items: Items, X: Any, options: RankOptions, settings: Settings, watch: Watch
-) -> tuple[_Base, Settings, list[str]]:
-    """Fit the base on all labelled items; hand back the settings too, for the top may have been widened."""
-    limit = _limit(options)
-    watch.stage(f"Fitting {BASES[options.base]}", seconds=limit)
-    began = time.perf_counter()
-    base, remarks = fit_quietly(make_base(settings), X, items.y, None)
-    if options.top is None:
-        wider = wide_enough(ranking_scores(base, X), items, settings.top)
-        if wider > settings.top:
-            of = "the first list" if items.qid is None else "each query's first list"
-            remarks.append(
-                f"The top {settings.top} of {of} hold hardly any items of one class, so the top"
-                f" {wider} are reranked; --top sets another number."
-            )
-        settings = replace(settings, top=wider)
-    left = None if limit is None else max(limit - (time.perf_counter() - began), 0.1)
-    return _Base(base, left), settings, remarks
+@dataclass
+class _Job:
+    """One ranking on its way: what was asked, what is known so far, what there is to say about it."""
 
+    source: Source
+    options: RankOptions
+    watch: Watch
+    task: Task
+    settings: Settings
+    names: list[str]
+    encoder: Encoder
+    notes: list[Any]
+    X: Any
+    target: Table
+    unseen: bool
+    clock: Run
+    remarks: list[str]
 
-def _search(
-    items: Items, X: Any, base: _Base, options: RankOptions, settings: Settings, watch: Watch
-) -> tuple[Any, list[str]]:
-    """The best order of the top of the first list, learned from all labelled items."""
-    watch.stage(f"Searching the best order of the top {settings.top}", seconds=_limit(options))
-    final = replace(
-        settings, time_limit=base.seconds_left, callback=watch.search, keep_proof=options.keep_proof
-    )
-    reranker = make_reranker(final, base=FrozenEstimator(base.ranker))
-    ranker, remarks = fit_quietly(reranker, X, items.y, items.qid, leave_out=(BaseOrderKeptWarning,))
-    # The frozen copy only saved fitting the base twice; the model is the same without it.
-    ranker.set_params(base=make_base(settings), callback=None)
-    ranker.base_ = base.ranker
-    if ranker.reranker_ is not None:
-        ranker.reranker_.set_params(callback=None)
-    if options.keep_proof and ranker.outcome_.status is not Status.OPTIMAL:
-        remarks.append("There is no proof to keep: the search did not get to its end.")
-    return ranker, remarks
-
-
-@dataclass(frozen=True, slots=True)
-class _Base:
-    """A fitted base, and what it left of the time for the search."""
-
-    ranker: Any
-    seconds_left: float | None
-
-
-def _limit(options: RankOptions) -> float | None:
-    """Seconds for the final model: all, or half where there are held-out figures to come."""
-    share = 1.0 if options.splits == 0 else 0.5
-    return None if options.time_limit is None else options.time_limit * share
-
-
-def _held_out(
-    items: Items,
-    source: Source,
-    statistic: LinearRankStatistic,
-    settings: Settings,
-    options: RankOptions,
-    watch: Watch,
-    kept: keep_best_on_interrupt,
-    clock: Run,
-) -> tuple[HeldOut | None, list[str]]:
-    """Figures on held-out rows, and remarks; Ctrl-C ends it early, and so does the clock."""
-    if min(source.positives, source.rows - source.positives) < 2:
-        return None, ["Only one item of a class: there is nothing to hold out."]
-    watch.stage("Judging on held-out items", steps=options.splits)
-    pairs: list[Pair] = []
-    unchanged, stopped = 0, False
-    try:
-        for train, test in half_splits(
-            items.y,
-            repeats=options.splits,
-            test_fraction=options.held_out,
-            groups=items.groups,
-            qid=items.qid,
-            random_state=options.seed,
-        ):
-            if clock.should_stop():
-                break
-            if options.time_limit is not None:
-                settings = replace(settings, time_limit=clock.remaining() / (options.splits - len(pairs)))
-            pair, ranker = _one_split(items.take(train), items.take(test), source, statistic, settings)
-            if kept.interrupted:
-                break
-            stopped |= ranker.outcome_.status is Status.TIME_LIMIT
-            unchanged += not ranker.reranked_
-            pairs.append(pair)
-            watch.step()
-    except KeyboardInterrupt:
-        pass  # the second Ctrl-C, in a fit that does not look up: the list is there and is handed over
-    except InputError as error:
-        # A half can be too poor to learn from (a column constant in it, say) where the whole is not.
-        return None, [f"There are no held-out figures: {error}"]
-    remarks = []
-    if kept.interrupted:
-        remarks.append(f"Interrupted: {len(pairs)} of {options.splits} held-out splits were finished.")
-    elif len(pairs) < options.splits:
-        remarks.append(
-            f"The clock left time for {len(pairs)} of {options.splits} held-out splits; --time-limit sets it."
+    @classmethod
+    def of(cls, source: Source, options: RankOptions, new: Table | None, watch: Watch) -> _Job:
+        """Check everything that can be wrong before any work is done; choose how deep to rerank."""
+        if options.prefer not in PREFERENCES:
+            raise InputError(f"--prefer {options.prefer!r} is not one of {', '.join(PREFERENCES)}.")
+        wanted = options.wanted
+        budget, statistic, settings = checked_settings(
+            source,
+            budget=options.budget,
+            statistic=options.statistic,
+            depth=options.depth,
+            base=options.base,
+            time_limit=options.time_limit,
+            held_out=options.held_out,
+            seed=options.seed,
         )
-    if stopped:
-        remarks.append("The clock stopped some held-out fits; another run may give other figures.")
-    if unchanged:
-        remarks.append(f"In {unchanged} of {len(pairs)} held-out splits the base's own order was kept.")
-    return (HeldOut(tuple(pairs), options.held_out) if pairs else None), remarks
+        items = Items.of(source.labelled, source.times)
+        encoder, notes = learn_encoder(items.features, categorical=source.categorical)
+        X, _ = encoder.encode(items.features)
+        others = new if new is not None else source.unlabelled
+        if others is not None:
+            # Before the search: a column the new file lacks should not come to light after it.
+            encoder.encode(source.roles.features(others))
+        names, remarks = _able(candidates_for(wanted, options.prefer), items)
+        listed = None if others is None else source.roles.features(others)
+        job = cls(
+            source,
+            options,
+            watch,
+            Task(source, items, statistic, budget, listed),
+            settings,
+            names,
+            encoder,
+            notes,
+            X,
+            source.table if others is None else others,
+            others is not None,
+            Run(time_limit=options.time_limit),
+            remarks,
+        )
+        job._prepare()
+        return job
+
+    def _prepare(self) -> None:
+        """Kernels first, since compiling them must not count; then the depth."""
+        items = self.task.items
+        if set(self.names) - {LOGISTIC, *BASES}:
+            self.watch.stage("Preparing the kernels")
+            plain = replace(self.settings, base=LOGISTIC)
+            # The ensemble climbs with some of the kernels of the reranker, which proves as well.
+            quickest = DirectRanker(max_iter=2) if RERANK not in self.names else None
+            warm_up(
+                quickest or made_for(RERANK, items, plain, self.task.budget, final=False), self.X, items.qid
+            )
+        self.clock = Run(time_limit=self.options.time_limit)
+        if RERANK in self.names and self.options.depth is None:
+            self.watch.stage("Choosing how many items to rerank")
+            seconds = None if self.options.time_limit is None else self.options.time_limit / 10
+            depth = chosen_depth(items, self.X, self.task.budget, self.task.statistic, self.settings, seconds)
+            self.settings = replace(self.settings, top=depth)
+
+    def final_fit(self, name: str) -> Any:
+        """A ranker that learned from all labelled items."""
+        share = 1.0 if self.options.splits == 0 else 0.5
+        limit = None if self.options.time_limit is None else max(self.clock.remaining() * share, 0.1)
+        self.watch.stage(f"Fitting: {label_of(name)}", seconds=limit)
+        keep_proof = self.options.keep_proof and name == RERANK
+        final = replace(self.settings, time_limit=limit, callback=self.watch.search, keep_proof=keep_proof)
+        items = self.task.items
+        ranker = made_for(name, items, final, self.task.budget, final=True)
+        ranker, said = fit_quietly(ranker, self.X, items.y, items.qid, leave_out=(BaseOrderKeptWarning,))
+        self.remarks += said
+        for one in (ranker, getattr(ranker, "reranker_", None)):
+            if one is not None and "callback" in one.get_params(deep=False):
+                one.set_params(callback=None)
+        if keep_proof and ranker.outcome_.status is not Status.OPTIMAL:
+            self.remarks.append("There is no proof to keep: the search did not get to its end.")
+        return ranker
+
+    # -- held-out figures -------------------------------------------------------------------------
+
+    def judged(self, kept: keep_best_on_interrupt) -> HeldOut | None:
+        """Figures on held-out rows; Ctrl-C ends it early, and so does the clock."""
+        items, options = self.task.items, self.options
+        if min(self.source.positives, self.source.rows - self.source.positives) < 2:
+            self.remarks.append("Only one item of a class: there is nothing to hold out.")
+            return None
+        self.watch.stage("Judging on held-out items", steps=options.splits)
+        done: list[Judged] = []
+        try:
+            for train, test in held_out_splits(
+                items, repeats=options.splits, held_out=options.held_out, seed=options.seed
+            ):
+                if self.clock.should_stop():
+                    break
+                part = self._settings_for(len(train), (options.splits - len(done)) * len(self.names))
+                one = judge(self.task, train, test, self.names, part, seed=options.seed)
+                if kept.interrupted:
+                    break
+                done.append(one)
+                self.watch.step()
+        except KeyboardInterrupt:
+            pass  # the second Ctrl-C, in a fit that does not look up: the list is there and is handed over
+        except InputError as error:
+            # A part can be too poor to learn from (a column constant in it, say) where the whole is not.
+            self.remarks.append(f"There are no held-out figures: {error}")
+            return None
+        self._say_how_far(done, kept)
+        if not done:
+            return None
+        overlap = options.held_out if items.times is None else OVERLAP_BY_TIME
+        return HeldOut(tuple(done), overlap, self.task.budget, self.task.statistic)
+
+    def _settings_for(self, rows: int, fits: int) -> Settings:
+        """For one fit on some of the rows: its share of the time, and of the depth."""
+        limit = None if self.options.time_limit is None else max(self.clock.remaining() / fits, 0.1)
+        top = max(2, round(self.settings.top * rows / self.source.rows))
+        by_query = self.task.items.qid is not None
+        return replace(quick(self.settings, limit), top=self.settings.top if by_query else top)
+
+    def _say_how_far(self, done: list[Judged], kept: keep_best_on_interrupt) -> None:
+        wanted = self.options.splits
+        if kept.interrupted:
+            self.remarks.append(f"Interrupted: {len(done)} of {wanted} held-out splits were finished.")
+        elif len(done) < wanted:
+            self.remarks.append(
+                f"The clock left time for {len(done)} of {wanted} held-out splits; --time-limit sets it."
+            )
+        if any(one.stopped for one in done):
+            self.remarks.append("The clock stopped some held-out fits; another run may give other figures.")
+
+    def choice(self, held_out: HeldOut | None) -> Choice:
+        """Which ranker is delivered."""
+        if held_out is None:
+            return Choice(self.names[0])
+        values = {name: held_out.values(name) for name in held_out.rankers}
+        named = self.options.ranker is not None
+        return choose(self.names[0], self.options.prefer, named, values, held_out.fraction)
+
+    # -- the answer -------------------------------------------------------------------------------
+
+    def report(
+        self, ranker: Any, choice: Choice, held_out: HeldOut | None, kept: keep_best_on_interrupt
+    ) -> RankReport:
+        """The list and all there is to say about it."""
+        items, name, task = self.task.items, choice.name, self.task
+        model = RankingModel(
+            self.encoder,
+            ranker,
+            self.source.roles,
+            self.source.labelled.positive,
+            str(task.statistic),
+            self._provenance(name),
+        )
+        self.watch.stage("Writing the list")
+        X, new_notes = self.encoder.encode(self.source.roles.features(self.target))
+        place = self._place(ranker, name, X)
+        trained = ranking_scores(ranker, self.X, items.qid)
+        coef = linear_coefficients(ranker, self.X.shape[1])
+        named = None if coef is None else dict(zip(self.encoder.feature_names, coef.tolist(), strict=True))
+        outcome = getattr(ranker, "outcome_", None)
+        depth = int(ranker.n_top_) if name == RERANK else None
+        return RankReport(
+            model=model,
+            listing=list_items(model, self.target, X, place, name, held_out, task.budget),
+            listed=self.target.source,
+            order=place.right,
+            statistic=str(task.statistic),
+            rows=self.source.rows,
+            positives=self.source.positives,
+            budget=task.budget,
+            depth=depth,
+            delivered=name,
+            why=choice.why,
+            training=value_of(task.statistic, items.y, trained, items.qid),
+            chance=chance_value(task.statistic, items.y, items.qid),
+            found=self._found(place),
+            held_out=held_out,
+            columns=column_worths(name, named, held_out),
+            linear=coef is not None,
+            outcome=outcome if isinstance(outcome, Outcome) else None,
+            notes=self.notes,
+            new_notes=new_notes if self.unseen else [],
+            remarks=self._all_remarks(depth),
+            interrupted=kept.interrupted,
+            seconds=math.nan,
+        )
+
+    def _place(self, ranker: Any, name: str, X: Any) -> Place:
+        """Where each item of the list stands: unseen ones by the model, labelled ones out of fold."""
+        items, budget = self.task.items, self.task.budget
+        logistic, _ = fit_quietly(
+            made_for(LOGISTIC, items, self.settings, self.task.budget, final=True), self.X, items.y, None
+        )
+        if self.unseen:
+            roles = self.source.roles
+            qid = roles.queries(self.target) if roles.qid in self.target.columns else None
+            scores = ranking_scores(ranker, X, qid)
+            return Place(ordered_by(ranker, X, qid), scores, ranking_scores(logistic, X), UNSEEN)
+        self.watch.stage("Ranking each labelled item without its own label")
+        part = self._settings_for(self.source.rows * 4 // 5, 5)
+        ours = out_of_fold_scores(name, ranker, items, self.X, part, budget)
+        theirs = (
+            ours if name == LOGISTIC else out_of_fold_scores(LOGISTIC, logistic, items, self.X, part, budget)
+        )
+        if ours is None or theirs is None:
+            self.remarks.append("There are too few items to rank each without its own label.")
+            scores = ranking_scores(ranker, self.X, items.qid)
+            order = ordered_by(ranker, self.X, items.qid)
+            return Place(order, scores, ranking_scores(logistic, self.X), USED)
+        return Place(best_first(ours), ours, theirs, OUT_OF_FOLD)
+
+    def _found(self, place: Place) -> Found | None:
+        if place.right != OUT_OF_FOLD or self.task.items.qid is not None:
+            return None
+        y, budget = self.task.items.y, self.task.budget
+        both = (place.scores, place.logistic)
+        ours, theirs = (set(best_first(scores)[:budget].tolist()) for scores in both)
+        hits = [round(hits_at(budget, y, scores)) for scores in both]
+        return Found(hits[0], hits[1], chance_of(budget, y), len(ours - theirs))
+
+    def _all_remarks(self, depth: int | None) -> list[str]:
+        source = self.source
+        said = [*source.remarks]
+        if self.target is not source.table and self.target is not source.unlabelled:
+            said += self.target.remarks
+            if source.unlabelled is not None:
+                said = [one for one in said if not one.endswith("they are what is ranked.")]
+                count = len(source.unlabelled)
+                said.append(f"{count} rows of {source.table.source} have no label and are left out.")
+        said += column_hints(self.task.items, self.encoder, self.X)
+        said += width_hint(self.X.shape[1], self.source.rows if depth is None else depth, depth is not None)
+        return list(dict.fromkeys([*said, *self.remarks]))
+
+    def _provenance(self, name: str) -> dict[str, Any]:
+        import sklearn
+
+        return {
+            "data": self.source.table.source,
+            "data_sha256": self.source.fingerprint,
+            "rows": self.source.rows,
+            "positives": self.source.positives,
+            "ranker": name,
+            "base": self.options.base,
+            "budget": self.task.budget,
+            "depth": self.settings.top if name == RERANK else None,
+            "seed": self.options.seed,
+            "scikit_learn": sklearn.__version__,
+            "toprank": toprank.__version__,
+        }
 
 
-def _one_split(
-    train: Items, test: Items, source: Source, statistic: LinearRankStatistic, settings: Settings
-) -> tuple[Pair, Any]:
-    """Learn everything, columns included, from one part; judge the ranker on the other."""
-    categorical = [name for name in source.categorical if name in train.features.columns]
-    encoder, _ = learn_encoder(train.features, categorical=categorical)
-    X, _ = encoder.encode(train.features)
-    ranker, _ = fit_quietly(make_reranker(settings), X, train.y, train.qid)
-    X_test, _ = encoder.encode(test.features)
-    return _pair(statistic, ranker, X_test, test), ranker
-
-
-def _pair(statistic: LinearRankStatistic, ranker: Any, X: Any, items: Items) -> Pair:
-    """The statistic of all items, in the order of the base and in the final one."""
-    both = (ranking_scores(estimator, X, items.qid) for estimator in (ranker.base_, ranker))
-    return Pair(*(value_of(statistic, items.y, scores, items.qid) for scores in both))
-
-
-def _model(
-    source: Source,
-    encoder: Any,
-    ranker: Any,
-    statistic: LinearRankStatistic,
-    options: RankOptions,
-    settings: Settings,
-) -> RankingModel:
-    import sklearn
-
-    provenance = {
-        "data": source.table.source,
-        "data_sha256": source.fingerprint,
-        "rows": source.rows,
-        "positives": source.positives,
-        "base": options.base,
-        "top": settings.top,
-        "seed": options.seed,
-        "scikit_learn": sklearn.__version__,
-        "toprank": toprank.__version__,
-    }
-    return RankingModel(encoder, ranker, source.roles, source.labelled.positive, str(statistic), provenance)
-
-
-def _mean_deviation(values: list[float]) -> tuple[float, float]:
-    """Mean and sample standard deviation; NaN for the deviation of a single value."""
-    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+def _able(names: list[str], items: Items) -> tuple[list[str], list[str]]:
+    """The candidates that so many items allow, and what to say about the others."""
+    if ENSEMBLE not in names or fits_an_ensemble(items):
+        return names, []
+    rest = [name for name in names if name != ENSEMBLE]
+    fewest = int(np.bincount(items.y, minlength=2).min())
+    return rest, [f"{fewest} items of one class are too few for an ensemble: {label_of(rest[0])} is used."]

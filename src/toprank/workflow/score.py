@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toprank import statistics
 from toprank.datasets import InputError, Note, Table, warning_sentences
 from toprank.datasets.roles import binary_labels
 from toprank.model import RankingModel, load_model
 from toprank.workflow.fitting import value_of
+from toprank.workflow.held_out import chance_value
+from toprank.workflow.listing import plain_list
+from toprank.workflow.options import optimisable
 from toprank.workflow.source import read_items
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ class ScoreReport:
         Name of their file.
     value : float or None
         The model's statistic, where the file has labels of both classes.
+    chance : float
+        The same of a random order, on average.
     notes : list of Note
         What was done to the columns.
     remarks : list of str
@@ -41,6 +46,7 @@ class ScoreReport:
     listing: pd.DataFrame
     listed: str
     value: float | None
+    chance: float
     notes: list[Note]
     remarks: list[str]
 
@@ -56,9 +62,11 @@ def score_file(
     """Rank the rows of a file (or a named data set, or for None the example) with a saved model."""
     model = load_model(model_path, trusted=trusted)
     table = read_items(data, text_columns=model.text_columns, encoding=encoding, separator=separator)
-    listing, notes = model.ranked(table)
+    X, notes = model.encoder.encode(model.roles.features(table))
+    listing = plain_list(model, table, X)
+    value, chance = _value(model, table)
     remarks = [*table.remarks, *warning_sentences(notes), *missing_id(model, table)]
-    return ScoreReport(model, listing, table.source, _value(model, table), notes, remarks)
+    return ScoreReport(model, listing, table.source, value, chance, notes, remarks)
 
 
 def missing_id(model: RankingModel, table: Table) -> list[str]:
@@ -69,15 +77,16 @@ def missing_id(model: RankingModel, table: Table) -> list[str]:
     return [f"{table.source} has no column {name!r}: its rows go by their number."]
 
 
-def _value(model: RankingModel, table: Table) -> float | None:
-    """The statistic on labelled rows; None without usable labels, which new items seldom have."""
+def _value(model: RankingModel, table: Table) -> tuple[float | None, float]:
+    """The statistic on labelled rows, and by chance; None without usable labels, as new items are."""
     if model.roles.target not in table.columns:
-        return None
+        return None, math.nan
     labels = table.frame[model.roles.target]
     try:
         y, _ = binary_labels(labels, positive=model.positive)
     except InputError:
-        return None
+        return None, math.nan
     scores, _ = model.scores(table)
     qid = model.roles.queries(table) if model.roles.qid in table.columns else None
-    return value_of(statistics.get(model.statistic), y, scores, qid)
+    statistic = optimisable(model.statistic)
+    return value_of(statistic, y, scores, qid), chance_value(statistic, y, qid)

@@ -8,15 +8,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from toprank import datasets
 from toprank.datasets import Declared, InputError, Labelled, Roles, Table
 from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.load import Dataset
+from toprank.datasets.readings import DateReading, TextReading
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
 
-__all__ = ["Columns", "Source", "open_source", "read_items", "read_new"]
+__all__ = [
+    "Columns",
+    "Source",
+    "open_source",
+    "read_items",
+    "read_new",
+    "split_column",
+    "with_and_without_label",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +43,15 @@ class Columns:
         ``COLUMN=WAY`` (`toprank.datasets.declared.WAYS`).
     encoding, separator : str or None
         Of a text file, where they should not be found out.
+    split_by : str or None
+        Column by which rows are held out: the latest ones where it says when, else whole groups.
     """
 
     target: str | None = None
     id: str | None = None
     qid: str | None = None
     group: str | None = None
+    split_by: str | None = None
     ignore: Sequence[str] = ()
     categorical: Sequence[str] = ()
     positive: Sequence[str] = ()
@@ -55,7 +68,7 @@ class Source:
     Parameters
     ----------
     table : Table
-        As it came, label and identifiers included.
+        The labelled rows as they came, label and identifiers included.
     labelled : Labelled
     roles : Roles
     categorical : tuple of str
@@ -63,6 +76,10 @@ class Source:
         SHA-256 of the file; empty where there is no file.
     remarks : tuple of str
         Plain sentences about the source, warnings about its columns included.
+    unlabelled : Table or None
+        Rows whose label is empty: those to be ranked.
+    times : array or None
+        When each labelled row was, where the latest are to be held out.
     """
 
     table: Table
@@ -71,6 +88,8 @@ class Source:
     categorical: tuple[str, ...]
     fingerprint: str = ""
     remarks: tuple[str, ...] = ()
+    unlabelled: Table | None = None
+    times: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> int:
@@ -108,7 +127,7 @@ def open_source(data: str | None, columns: Columns) -> Source:
         raise InputError(f"--target is missing: name the column with the labels, one of {_names(table)}.")
     # The queries of an svmlight file are there to be used; elsewhere they have to be named.
     qid = columns.qid or (SVMLIGHT_QUERY if is_svmlight and SVMLIGHT_QUERY in table.columns else None)
-    roles = Roles(target, columns.id, qid, columns.group, tuple(dict.fromkeys(columns.ignore)))
+    roles = Roles(target, columns.id, qid, _held_together(columns), tuple(dict.fromkeys(columns.ignore)))
     return _source(table, roles, columns, fingerprint=table.fingerprint or _fingerprint(Path(data)))
 
 
@@ -171,7 +190,11 @@ def _example_table() -> Table:
 
 def _example(columns: Columns) -> Source:
     roles = Roles(
-        columns.target or "failed", columns.id or "pump", columns.qid, columns.group, tuple(columns.ignore)
+        columns.target or "failed",
+        columns.id or "pump",
+        columns.qid,
+        _held_together(columns),
+        tuple(columns.ignore),
     )
     table = _example_table()
     remark = "No DATA given: an embedded example is used, a made-up year of pump inspections."
@@ -194,7 +217,7 @@ def _from_catalog(data: Dataset, columns: Columns) -> Source:
     table = _catalog_table(data)
     qid = columns.qid or (SVMLIGHT_QUERY if data.qid is not None else None)
     target = columns.target or SVMLIGHT_TARGET
-    roles = Roles(target, columns.id, qid, columns.group, tuple(columns.ignore))
+    roles = Roles(target, columns.id, qid, _held_together(columns), tuple(columns.ignore))
     remarks = (f"{data.entry.name}: {data.entry.caution}",) if data.entry.caution else ()
     return _source(
         table,
@@ -217,13 +240,17 @@ def _source(
     remarks: tuple[str, ...] = (),
     groups: NDArray[Any] | None = None,
 ) -> Source:
+    table, unlabelled = with_and_without_label(table, roles.target)
+    times, said = (None, "") if columns.split_by is None else split_column(table, columns.split_by)
     labelled = Labelled.of(table, roles, positive=columns.positive)
     if groups is not None and labelled.groups is None:
         labelled = replace(labelled, groups=groups)
     nominal = tuple(dict.fromkeys((*categorical, *columns.categorical)))
     for name in nominal:
         labelled.features.column(name, argument="categorical")
-    remarks = (*table.remarks, *remarks)
+    remarks = (*table.remarks, *remarks, *([said] if said else []))
+    if unlabelled is not None:
+        remarks += (f"{len(unlabelled)} rows have no label in {roles.target!r}: they are what is ranked.",)
     if labelled.features.sparse is None:
         # How columns are read is decided on all rows, once; halves of the table are then read alike.
         declared = Declared.of(
@@ -232,7 +259,49 @@ def _source(
         labelled = replace(labelled, features=datasets.described(labelled.features, declared))
         _, notes = datasets.learn_encoder(labelled.features)
         remarks += tuple(datasets.warning_sentences(notes))
-    return Source(table, labelled, roles, nominal, fingerprint, remarks)
+    return Source(table, labelled, roles, nominal, fingerprint, remarks, unlabelled, times)
+
+
+def _held_together(columns: Columns) -> str | None:
+    """The column that is not learned from because rows are held out by it."""
+    if columns.split_by is None:
+        return columns.group
+    if columns.group not in (None, columns.split_by):
+        raise InputError(
+            f"--split-by {columns.split_by!r} and --group {columns.group!r}: rows are held out by one column."
+        )
+    return columns.split_by
+
+
+def with_and_without_label(table: Table, target: str) -> tuple[Table, Table | None]:
+    """The rows with a label, and those whose label is empty (None if there are none such, or no label)."""
+    labels = table.column(target, argument="target")
+    empty = (labels.isna() | labels.map(lambda cell: isinstance(cell, str) and not cell.strip())).to_numpy()
+    if not empty.any() or empty.all():
+        return table, None
+    return table.take(np.flatnonzero(~empty)), table.take(np.flatnonzero(empty))
+
+
+def split_column(table: Table, name: str) -> tuple[NDArray[np.float64] | None, str]:
+    """When each row was, where a column tells, else None: its equal values are groups. With what to say."""
+    cells = table.column(name, argument="--split-by")
+    alone = datasets.described(Table(cells.to_frame(), source=table.source), Declared.of([name]))
+    assert alone.description is not None  # described gives one
+    reading = alone.description.readings[name]
+    if isinstance(reading, TextReading):
+        return None, f"Held out are whole groups: rows with the same {name!r} ({cells.nunique()} of them)."
+    values = np.asarray(reading.read(cells), dtype=np.float64)
+    if np.isnan(values).any():
+        row = int(np.argmax(np.isnan(values))) + 1
+        raise InputError(f"--split-by {name!r}: row {row} of {table.source} has no value that can be read.")
+    whole = bool((values == np.floor(values)).all())
+    years = whole and values.min() >= 1900 and values.max() <= 2100
+    different = len(np.unique(values))
+    if isinstance(reading, DateReading) or years or different > len(values) / 2:
+        if different < 2:
+            raise InputError(f"--split-by {name!r}: all rows have the same value.")
+        return values, f"Held out are the latest rows by {name!r}; it is not learned from."
+    return None, f"Held out are whole groups: rows with the same {name!r} ({different} of them)."
 
 
 def _fingerprint(path: Path) -> str:

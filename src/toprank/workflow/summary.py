@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from toprank.control import Outcome
 from toprank.datasets import Note, warning_sentences
 from toprank.workflow.compare import CompareReport
-from toprank.workflow.rank import HeldOut, RankReport
+from toprank.workflow.held_out import HeldOut
+from toprank.workflow.report import RankReport
 from toprank.workflow.score import ScoreReport
 from toprank.workflow.verify import VerifyReport
 
@@ -22,22 +23,29 @@ __all__ = ["comparison_summary", "ranking_summary", "scores_summary", "verificat
 
 def ranking_summary(report: RankReport, files: Mapping[str, str], *, head: int) -> dict[str, Any]:
     """All of a ranking but the list below its head."""
+    held_out = report.held_out
     return _finite(
         {
             "statistic": report.statistic,
             "rows": report.rows,
             "positives": report.positives,
             "positive": list(report.model.positive),
-            "top": report.top,
-            "base": report.model.provenance["base"],
+            "budget": report.budget,
+            "depth": report.depth,
+            "delivered": report.delivered,
+            "why": report.why,
             "seed": report.model.provenance["seed"],
-            "optimised": asdict(report.optimised),
-            "training": asdict(report.training),
-            "held_out": None if report.held_out is None else _held_out(report.held_out),
-            "outcome": _outcome(report.outcome),
+            "training": report.training,
+            "chance": report.chance,
+            "found": None if report.found is None else asdict(report.found),
+            "held_out": None if held_out is None else _held_out(held_out, report.delivered),
+            "columns_worth": [asdict(worth) for worth in report.columns],
+            "linear": report.linear,
+            "outcome": None if report.outcome is None else _outcome(report.outcome),
             "certainty": report.certainty,
             "interrupted": report.interrupted,
             "listed": report.listed,
+            "order": report.order,
             "list": _records(report.listing, head),
             "encoding": report.encoding,
             "columns": _notes(report.notes),
@@ -83,6 +91,7 @@ def scores_summary(report: ScoreReport, files: Mapping[str, str], *, head: int) 
         {
             "statistic": report.model.statistic,
             "value": report.value,
+            "chance": report.chance,
             "rows": len(report.listing),
             "listed": report.listed,
             "list": _records(report.listing, head),
@@ -115,15 +124,28 @@ def verification_summary(report: VerifyReport) -> dict[str, Any]:
     )
 
 
-def _held_out(held_out: HeldOut) -> dict[str, Any]:
-    names = ("base", "reranked", "difference")
-    figures = {name: dict(zip(("mean", "deviation"), getattr(held_out, name), strict=True)) for name in names}
+def _held_out(held_out: HeldOut, delivered: str) -> dict[str, Any]:
+    rankers = held_out.rankers
     return {
+        "splits": len(held_out.splits),
         "fraction": held_out.fraction,
-        "splits": [asdict(pair) for pair in held_out.pairs],
-        **figures,
-        "p_value": held_out.p_value,
-        "tested": held_out.tested,
+        "rows": held_out.rows,
+        "statistic": {name: held_out.values(name) for name in rankers},
+        "chance": held_out.chance,
+        "hits": [
+            {
+                "k": line.k,
+                "chance": line.chance,
+                "found": {name: list(line.found[name]) for name in rankers},
+                "mean": {name: line.mean(name) for name in rankers},
+                "interval": {name: line.interval(name) for name in rankers},
+            }
+            for line in held_out.hits
+        ],
+        "p_value": held_out.p_value(delivered),
+        "tested": held_out.tested(delivered),
+        "sentence": held_out.sentence(delivered),
+        "expectation": held_out.expectation(delivered),
     }
 
 

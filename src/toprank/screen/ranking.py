@@ -1,0 +1,231 @@
+"""A ranked list on the screen: the items with their reasons, what the list is worth, what was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from toprank.screen import pieces
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from toprank.workflow.explain import Explanation
+    from toprank.workflow.hits import Hits
+    from toprank.workflow.report import RankReport
+    from toprank.workflow.score import ScoreReport
+
+__all__ = ["show_explanation", "show_ranking", "show_scores"]
+
+WIDE = 72
+"""From so many columns of text on, the reasons stand beside the item; below, on lines of their own."""
+MOST_COLUMNS = 8
+"""Columns of the table whose worth is shown; --json has them all."""
+ORDERS = {
+    "out of fold": "Each item was placed by models that had not seen its own label.",
+    "unseen": "None of these items has a label that could have been used.",
+    "label used": "The labels of these very items were used: expect less of others.",
+}
+
+
+def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> None:
+    """Print the head of the list, what it is worth, what was done to the columns, where the files are."""
+    from toprank.datasets import warning_sentences
+
+    console = pieces.console()
+    positive = " or ".join(report.model.positive)
+    equals = "" if positive.startswith(("<", ">")) else "= "
+    share = 100 * report.positives / report.rows
+    console.print(
+        f"Learned from {report.rows} labelled items, {report.positives} ({share:.3g} %) with"
+        f" {report.model.roles.target} {equals}{positive}. Budget: the first {report.budget}."
+    )
+    pieces.remarks(console, [*report.remarks, *warning_sentences(report.new_notes)])
+    if report.why:
+        console.print(report.why, style="yellow")
+    _show_list(console, report.listing, report.listed, head, report.model.roles.target, report.budget)
+    console.print(ORDERS[report.order], style="dim")
+    _show_worth(console, report)
+    _show_columns(console, report)
+    pieces.show_notes(console, report.notes, f"Columns: {report.encoding}")
+    if report.new_notes:
+        pieces.show_notes(console, report.new_notes, f"Columns of {report.listed}")
+    pieces.show_files(console, files)
+
+
+def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> None:
+    """Print the head of the scored list and what had to be done to the columns."""
+    console = pieces.console()
+    pieces.remarks(console, report.remarks)
+    _show_list(console, report.listing, report.listed, head, report.model.roles.target, None)
+    if report.value is not None:
+        console.print(
+            f"The file has labels: {report.model.statistic} = {pieces.number(report.value)}; a random order"
+            f" has {pieces.number(report.chance)}. If the model learned from them, this says little."
+        )
+    if report.notes:
+        pieces.show_notes(console, report.notes, "Columns")
+    pieces.show_files(console, files)
+
+
+def show_explanation(one: Explanation) -> None:
+    """Print where an item stands and what each of its columns adds to its score."""
+    console = pieces.console()
+    console.print(f"{one.name} of {one.listed}: place {one.rank} of {one.items}, score {one.score:.4g}.")
+    grid = pieces.grid()
+    for name in ("column", "value", "usual"):
+        grid.add_column(name)
+    grid.add_column("adds", justify="right")
+    for part in one.parts:
+        grid.add_row(part.column, part.value, part.usual, f"{part.adds:+.3g}")
+    console.print(grid)
+    console.print(
+        "adds: what the score would lose at the usual value (the median, the most frequent word).",
+        style="dim",
+    )
+    for sentence in one.remarks:
+        console.print(sentence)
+
+
+# -- the list --------------------------------------------------------------------------------------
+
+
+def _show_list(
+    console: Console, listing: pd.DataFrame, source: str, head: int, target: str, budget: int | None
+) -> None:
+    ours, firm = _our_names(listing), f"in_first_{budget}"
+    wide = console.width >= WIDE
+    heads = {name: name.removeprefix("toprank_") for name in ours}
+    heads |= {target: target, firm: f"in first {budget}", _own("why", listing): "why"}
+    reasons = _own("why", listing)
+    shown = [name for name in heads if name in listing.columns and (wide or name != reasons)]
+    grid = pieces.grid()
+    for name in shown:
+        grid.add_column(heads[name], justify="left" if name == reasons else "right", no_wrap=name != reasons)
+    console.print()
+    for row in listing.head(head).to_dict(orient="records"):
+        grid.add_row(*(pieces.cell(row[name]) for name in shown))
+    if wide:
+        console.print(grid)
+    else:
+        _print_narrow(console, grid, listing, head, reasons)
+    rest = len(listing) - head
+    if rest > 0:
+        console.print(f"... and {rest} more rows of {source}; --out writes all of them.", style="dim")
+    console.print()
+
+
+def _print_narrow(console: Console, grid: Grid, listing: pd.DataFrame, head: int, reasons: str) -> None:
+    console.print(grid)
+    if reasons in listing.columns and head:
+        console.print("why:")
+        for rank, why in enumerate(listing[reasons].head(head), start=1):
+            console.print(f"{rank}: {why}")
+
+
+def _our_names(listing: pd.DataFrame) -> list[str]:
+    """Rank and what names the item: the columns every list on the screen begins with."""
+    names = [str(name) for name in listing.columns]
+    rank = _own("rank", listing)
+    if _own("row", listing) == names[1]:
+        return [rank, names[1]]
+    ours = {_own(name, listing) for name in ("rank", "score", "order", "logistic_rank", "why")}
+    named = next(name for name in names if name not in ours and not name.startswith("in_first_"))
+    return [rank, named]
+
+
+def _own(name: str, listing: pd.DataFrame) -> str:
+    """What a column of ours is called in the list: a user's own of that name keeps it."""
+    return f"toprank_{name}" if f"toprank_{name}" in listing.columns else name
+
+
+# -- what it is worth ------------------------------------------------------------------------------
+
+
+def _show_worth(console: Console, report: RankReport) -> None:
+    found = report.found
+    if found is not None:
+        console.print(
+            f"Its first {report.budget} hold {found.ours} hits;"
+            f" by chance {found.chance:.3g}{_beside(report)}."
+        )
+    held_out = report.held_out
+    if held_out is None:
+        console.print(
+            f"{report.statistic} of the labelled items, by the model that learned from them:"
+            f" {pieces.number(report.training)}; by chance {pieces.number(report.chance)}. What it is worth"
+            " on others is not known."
+        )
+    else:
+        count = len(held_out.splits)
+        console.print(
+            f"\nHits on held-out items, in lists of {held_out.rows} ({count} split{'s' if count > 1 else ''};"
+            " in brackets where four of five such lists lie):"
+        )
+        console.print(_hits_grid(report))
+        console.print(held_out.expectation(report.delivered), style="bold")
+        if held_out.sentence(report.delivered):
+            console.print(held_out.sentence(report.delivered))
+        if len(report.listing) > 1.5 * held_out.rows and report.order == "unseen":
+            console.print("Your list is longer than these, so its first items should be better still.")
+    if report.certainty:
+        console.print(f"Search over all linear orders of the first {report.depth}: {report.certainty}.")
+
+
+def _beside(report: RankReport) -> str:
+    """How the labelled list differs from logistic regression's, where that is another one."""
+    if report.found is None or report.delivered == "logistic":
+        return ""
+    return (
+        f", by logistic regression {report.found.logistic} ({report.found.different} of the items are not in"
+        f" its first {report.budget})"
+    )
+
+
+def _hits_grid(report: RankReport) -> Grid:
+    from toprank.workflow.candidates import label_of
+
+    held_out = report.held_out
+    assert held_out is not None  # the caller looked
+    rankers = [name for name in held_out.rankers if name != report.delivered] + [report.delivered]
+    grid = pieces.grid()
+    grid.add_column("first", justify="right", no_wrap=True)
+    grid.add_column("chance", justify="right", no_wrap=True)
+    for name in rankers:
+        mark = "delivered: " if name == report.delivered else ""
+        grid.add_column(f"{mark}{label_of(name)}", justify="right")
+    for line in held_out.hits:
+        grid.add_row(str(line.k), f"{line.chance:.1f}", *(_hits_cell(line, name) for name in rankers))
+    means = (sum(held_out.values(name)) / len(held_out.splits) for name in rankers)
+    figures = [pieces.number(value) for value in (held_out.chance, *means)]
+    grid.add_row(report.statistic, *figures)
+    return grid
+
+
+def _hits_cell(line: Hits, name: str) -> str:
+    interval = line.interval(name)
+    between = "" if interval is None else f" ({interval[0]}-{interval[1]})"
+    return f"{line.mean(name):.1f}{between}"
+
+
+def _show_columns(console: Console, report: RankReport) -> None:
+    worths = [one for one in report.columns if one.value][:MOST_COLUMNS]
+    if not worths:
+        return
+    what = (
+        "Coefficients (of standardised columns), and in how many resamples the sign is the same:"
+        if report.linear
+        else f"Hits among the first {report.budget} lost on held-out items when a column is shuffled:"
+    )
+    console.print(f"\n{what}")
+    grid = pieces.grid()
+    grid.show_header = False
+    for one in worths:
+        agreed = f"{one.agreeing} of {one.resamples}" if one.resamples else ""
+        if not report.linear:
+            agreed = f"lost in {agreed}"
+        grid.add_row(f"  {one.name}", f"{one.value:+.2g}", agreed)
+    console.print(grid)

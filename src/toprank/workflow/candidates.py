@@ -1,0 +1,144 @@
+"""The rankers that may be delivered: how each is made for these items, and which is chosen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from toprank.ensemble.bagging import BaggedRanker
+from toprank.ensemble.members import default_members
+from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings, make_named, named_rankers
+from toprank.rankers.direct import DirectRanker
+from toprank.statistics.inference import matched_pairs_test
+from toprank.workflow.fitting import Items
+from toprank.workflow.splits import out_of_fold_splits
+
+__all__ = ["LOGISTIC", "Choice", "candidates_for", "choose", "fits_an_ensemble", "label_of", "made_for"]
+
+LOGISTIC = "logistic"
+FEWEST_FOR_FOLDS = 5
+"""Of the rarer class: with fewer, cross-fitting an ensemble leaves members next to nothing to learn from."""
+OUTER_FOLDS, INNER_FOLDS = 5, 3
+"""Folds of the ensemble that is delivered, and of those fitted to half of the rows to judge it."""
+PAIRS_PER_BAG = 3e5
+"""Work of the direct ranker on one bootstrap sample: line searches times pairs of items to compare."""
+BAGS = 5
+LIGHTER: dict[str, dict[str, Any]] = {
+    "boosting": {"learning_rate": 0.06, "max_iter": 100},
+    "forest": {"n_estimators": 100},
+}
+"""Members are fitted dozens of times for the held-out figures: what a blend gains by more trees is little."""
+FEWEST_FOR_WEIGHTS = 100
+"""Budget from which weights other than equal ones are looked for: with fewer hits they would follow luck."""
+
+
+def label_of(name: str) -> str:
+    """What the tables call a ranker."""
+    return named_rankers()[name]
+
+
+def fits_an_ensemble(items: Items) -> bool:
+    """Whether there are items enough of either class to cross-fit members on, in groups if need be."""
+    positives = int(items.y.sum())
+    if min(positives, len(items.y) - positives) < FEWEST_FOR_FOLDS:
+        return False
+    try:
+        out_of_fold_splits(items, INNER_FOLDS, 0)
+    except ValueError:
+        return False
+    return True
+
+
+def candidates_for(ranker: str, prefer: str) -> list[str]:
+    """Who is judged on held-out items, the preferred one first; logistic regression is always there.
+
+    >>> candidates_for("ensemble", "simple")
+    ['ensemble', 'rerank', 'logistic']
+    """
+    simpler = [RERANK] if prefer == "simple" else []
+    return list(dict.fromkeys([ranker, *simpler, LOGISTIC]))
+
+
+def made_for(name: str, items: Items, settings: Settings, budget: int, *, final: bool) -> Any:
+    """An unfitted ranker for these items.
+
+    An ensemble holds out rows of one group together; its direct member does work by count, not by the clock,
+    so that the same seed gives the same answer; and its members count alike where the budget is small.
+    """
+    ranker = make_named(name, settings)
+    if name != ENSEMBLE:
+        return ranker
+    members = dict(default_members(settings.statistic))
+    for member, lighter in LIGHTER.items():
+        members[member].set_params(**lighter)
+    positives = int(items.y.sum())
+    pairs = max(1, positives * (len(items.y) - positives))
+    lines = int(np.clip(PAIRS_PER_BAG // pairs, 3, 50))
+    direct = DirectRanker(settings.statistic, max_iter=lines, n_restarts=0, time_limit=1.0)
+    members["direct"] = BaggedRanker(direct, n_bags=BAGS)
+    folds = out_of_fold_splits(items, OUTER_FOLDS if final else INNER_FOLDS, settings.seed)
+    return ranker.set_params(
+        members=list(members.items()),
+        cv=[tuple(fold) for fold in folds],
+        trust="auto" if budget >= FEWEST_FOR_WEIGHTS else 0.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which ranker is delivered, and why in one sentence (empty where there is nothing to explain)."""
+
+    name: str
+    why: str = ""
+
+
+def choose(ranker: str, prefer: str, named: bool, values: dict[str, list[float]], held_out: float) -> Choice:
+    """What held-out figures say should be delivered.
+
+    The preferred ranker is, unless it does worse than logistic regression by more than one standard error.
+    With ``prefer="simple"`` the simplest within one standard error of the best is: logistic regression, then
+    the linear reranker.
+
+    Parameters
+    ----------
+    ranker, prefer : str
+    named : bool
+        Whether the user asked for this very ranker: it is delivered then, with a warning if need be.
+    values : dict of ranker to figures
+        The statistic on the held-out rows of each split.
+    held_out : float
+        Share of the rows in the test part.
+    """
+    if len(values.get(LOGISTIC, ())) < 2 or ranker == LOGISTIC:
+        return Choice(ranker)
+    if prefer == "simple":
+        best = max(values, key=lambda name: float(np.mean(values[name])))
+        for simple in (LOGISTIC, RERANK):
+            if simple in values and _behind(values[best], values[simple], held_out) <= 1.0:
+                near = (
+                    "is the best" if simple == best else f"is within one standard error of {label_of(best)}"
+                )
+                return Choice(simple, f"Delivered is {label_of(simple)}: on held-out items it {near}.")
+        return Choice(best, f"Delivered is {label_of(best)}: nothing simpler comes within a standard error.")
+    if _behind(values[LOGISTIC], values[ranker], held_out) <= 1.0:
+        return Choice(ranker)
+    worse = f"{label_of(ranker)} does worse than {BASES[LOGISTIC]} on held-out items"
+    if named:
+        return Choice(ranker, f"{worse}; it is delivered because --ranker asks for it.")
+    return Choice(LOGISTIC, f"{worse}, so {BASES[LOGISTIC]} is what is delivered.")
+
+
+def _behind(better: list[float], worse: list[float], held_out: float) -> float:
+    """By how many standard errors the second stays behind the first."""
+    test = matched_pairs_test(better, worse, test_fraction=held_out)
+    if test.standard_error == 0.0:
+        return math.inf if test.difference > 0 else 0.0
+    return test.difference / test.standard_error
+
+
+def quick(settings: Settings, seconds: float | None) -> Settings:
+    """The same settings with another time limit and nobody watching."""
+    return replace(settings, time_limit=seconds, callback=None, keep_proof=False)

@@ -1,0 +1,257 @@
+"""Rankers judged on rows they never saw: the statistic, the hits, and whether a difference may be luck."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import ranking_scores
+from toprank.control import Outcome, Status
+from toprank.datasets import Encoder, Table, learn_encoder
+from toprank.ensemble.top_ensemble import TopEnsemble
+from toprank.lineup import BASES, Settings
+from toprank.statistics import LinearRankStatistic
+from toprank.statistics.inference import holm
+from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
+from toprank.workflow.candidates import LOGISTIC, label_of, made_for
+from toprank.workflow.contributions import features_of, importance_at, linear_coefficients
+from toprank.workflow.fitting import Items, fit_quietly, value_of
+from toprank.workflow.hits import Hits, hits_table
+from toprank.workflow.source import Source
+
+__all__ = ["HeldOut", "Judged", "Task", "chance_value", "judge"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is judged: by which statistic, for which budget, for which list.
+
+    Parameters
+    ----------
+    source : Source
+    items : Items
+        All labelled rows.
+    statistic : LinearRankStatistic
+    budget : int
+    listed : Table or None
+        The items to be ranked where they are not the labelled ones: features only.
+    """
+
+    source: Source
+    items: Items
+    statistic: LinearRankStatistic
+    budget: int
+    listed: Table | None = None
+
+    def encoder_for(self, features: Table) -> Encoder:
+        """How columns become features, learned from these rows alone."""
+        nominal = [name for name in self.source.categorical if name in features.columns]
+        return learn_encoder(features, categorical=nominal)[0]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the rankers learned from one part of the rows made of the other.
+
+    Parameters
+    ----------
+    rows : array
+        The held-out rows.
+    y, qid : arrays
+        Their labels and queries.
+    scores : mapping of ranker to array
+        Of these rows.
+    values : mapping of ranker to float
+        The statistic.
+    listed : mapping of ranker to array
+        Scores of the items to be ranked, where they are not the labelled ones.
+    coefficients : mapping of ranker to mapping of feature to float
+        Of those that are linear.
+    importance : mapping of ranker to mapping of column to float
+        Hits lost when the column is shuffled; of those that are not linear.
+    stopped : bool
+        Whether the clock cut a fit short.
+    """
+
+    rows: NDArray[np.intp]
+    y: NDArray[np.int8]
+    qid: NDArray[np.int64] | None
+    scores: Mapping[str, Floats]
+    values: Mapping[str, float]
+    listed: Mapping[str, Floats] = field(default_factory=dict)
+    coefficients: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    importance: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The rankers on rows no fit has seen, split by split.
+
+    Parameters
+    ----------
+    splits : tuple of Judged
+    fraction : float
+        Share of the rows held out; of a split by time, share of the held-out rows that two splits share.
+    budget : int
+    statistic : LinearRankStatistic
+    """
+
+    splits: tuple[Judged, ...]
+    fraction: float
+    budget: int
+    statistic: LinearRankStatistic
+
+    @property
+    def rankers(self) -> list[str]:
+        """Who was judged."""
+        return list(self.splits[0].values)
+
+    def values(self, ranker: str) -> list[float]:
+        """The statistic on each split."""
+        return [split.values[ranker] for split in self.splits]
+
+    @property
+    def chance(self) -> float:
+        """The statistic of a random order, on average."""
+        return float(np.mean([chance_value(self.statistic, split.y, split.qid) for split in self.splits]))
+
+    @cached_property
+    def hits(self) -> list[Hits]:
+        """Hits among the first 10, 20, 50, 100 and the budget."""
+        judged = [(split.y, split.qid, split.scores) for split in self.splits]
+        return hits_table(self.budget, judged, self.fraction)
+
+    @property
+    def rows(self) -> int:
+        """Held-out rows of a split, on average."""
+        return round(float(np.mean([len(split.y) for split in self.splits])))
+
+    def p_value(self, ranker: str) -> float:
+        """Of the statistic against logistic regression's, corrected for overlap and number of candidates."""
+        others = [name for name in self.rankers if name != LOGISTIC]
+        plain = [corrected_p_value(self.values(one), self.values(LOGISTIC), self.fraction) for one in others]
+        adjusted = dict(zip(others, holm(plain).tolist(), strict=True))
+        return adjusted.get(ranker, math.nan)
+
+    def tested(self, ranker: str) -> str:
+        """The p-value and what it is, or why there is none, in words."""
+        if len(self.splits) < FEWEST_SPLITS:
+            return f"no p-value from fewer than {FEWEST_SPLITS} splits"
+        if math.isnan(self.p_value(ranker)):
+            return "no p-value: every split has the same difference"
+        return f"p = {self.p_value(ranker):.2g}, corrected for the overlap of the splits"
+
+    def sentence(self, ranker: str) -> str:
+        """What the figures say about a ranker beside logistic regression, in words."""
+        plain, name = BASES[LOGISTIC], label_of(ranker)
+        ours, theirs = (float(np.mean(self.values(one))) for one in (ranker, LOGISTIC))
+        gain = f"{self.statistic} {relative_gain(ours, theirs)}"
+        if ranker == LOGISTIC:
+            return ""
+        if not self.p_value(ranker) < SIGNIFICANT:
+            return (
+                f"Between {name} and {plain} there is no clear difference on held-out items"
+                f" ({gain}; {self.tested(ranker)})."
+            )
+        if ours > theirs:
+            return f"On held-out items the {name} pays: {gain} against {plain} ({self.tested(ranker)})."
+        return f"On held-out items the {name} does harm: {gain} against {plain} ({self.tested(ranker)})."
+
+    def expectation(self, ranker: str) -> str:
+        """How many hits to expect within the budget, in one sentence."""
+        line = next((one for one in self.hits if one.k == self.budget), None)
+        if line is None:
+            return (
+                f"The budget, {self.budget}, is more than the {self.rows} held-out items of a split: how many"
+                " hits to expect cannot be told."
+            )
+        each = "" if self.splits[0].qid is None else " of each query"
+        found = f"Of the first {line.k}{each} you would find {_range(line, ranker)}"
+        logistic = "" if ranker == LOGISTIC else f", by {BASES[LOGISTIC]} {_range(line, LOGISTIC)}"
+        return f"{found}; by chance {line.chance:.3g}{logistic}."
+
+
+def _range(line: Hits, ranker: str) -> str:
+    low_high = line.interval(ranker)
+    if low_high is None:
+        return f"{line.mean(ranker):.3g}"
+    low, high = low_high
+    return f"{low} to {high}" if low < high else f"{low}"
+
+
+def chance_value(
+    statistic: LinearRankStatistic, y: NDArray[np.int8], qid: NDArray[np.int64] | None = None
+) -> float:
+    """The statistic of a random order, on average: every position is as likely to hold a positive.
+
+    >>> from toprank.statistics import get
+    >>> chance_value(get("precision@1"), np.array([1, 0, 0, 0], dtype=np.int8))
+    0.25
+    """
+    lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
+    sizes, positives = np.bincount(lists), np.bincount(lists, y).astype(np.int64)
+    mixed = np.flatnonzero((positives > 0) & (positives < sizes))
+    if not len(mixed):
+        return math.nan
+    expected = [
+        float(statistic.weights(int(sizes[q]), int(positives[q])).mean() * positives[q]) for q in mixed
+    ]
+    return float(np.mean(expected))
+
+
+def judge(
+    task: Task,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    names: list[str],
+    settings: Settings,
+    *,
+    seed: int,
+) -> Judged:
+    """Learn everything, columns included, from one part; judge each ranker on the other."""
+    learn, held = task.items.take(train), task.items.take(test)
+    encoder = task.encoder_for(learn.features)
+    X, _ = encoder.encode(learn.features)
+    X_held, _ = encoder.encode(held.features)
+    X_listed = None if task.listed is None else encoder.encode(task.listed)[0]
+    found: dict[str, dict[str, Any]] = {part: {} for part in ("scores", "values", "listed")}
+    coefficients, importance, stopped = {}, {}, False
+    for name in names:
+        unfitted = made_for(name, learn, settings, task.budget, final=False)
+        ranker, _ = fit_quietly(unfitted, X, learn.y, learn.qid)
+        scores = ranking_scores(ranker, X_held, held.qid)
+        found["scores"][name] = scores
+        found["values"][name] = value_of(task.statistic, held.y, scores, held.qid)
+        if X_listed is not None:
+            found["listed"][name] = ranking_scores(ranker, X_listed)
+        coef = linear_coefficients(ranker, X.shape[1])
+        if coef is not None:
+            coefficients[name] = dict(zip(encoder.feature_names, coef.tolist(), strict=True))
+        else:
+            lost = importance_at(
+                task.budget, ranker, X_held, held.y, held.qid, encoder, np.random.default_rng(seed)
+            )
+            importance[name] = dict(
+                zip([one.name for one in features_of(encoder)], lost.tolist(), strict=True)
+            )
+        stopped |= _stopped(ranker)
+    return Judged(
+        test, held.y, held.qid, **found, coefficients=coefficients, importance=importance, stopped=stopped
+    )
+
+
+def _stopped(ranker: Any) -> bool:
+    """Whether the clock ended a fit, or kept members from an ensemble."""
+    if isinstance(ranker, TopEnsemble) and ranker.members is not None:
+        return len(ranker.members_) < len(ranker.members)
+    outcome = getattr(ranker, "outcome_", None)
+    return isinstance(outcome, Outcome) and outcome.status is Status.TIME_LIMIT

@@ -1,0 +1,137 @@
+"""How many of the first k items are hits: on held-out rows, by chance, and in the next list like them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Hits", "chance_of", "hits_at", "hits_table", "sizes_for"]
+
+USUAL_SIZES = (10, 20, 50, 100)
+COVERED = 0.8
+"""Share of lists like the held-out ones whose hits an interval is made to hold."""
+FEWEST_FOR_AN_INTERVAL = 3
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Hits among the first `k` of held-out lists, of each ranker and split.
+
+    Parameters
+    ----------
+    k : int
+    chance : float
+        What a random order finds on average.
+    found : mapping of ranker to tuple of float
+        A number for each split; with queries the mean over them.
+    overlap : float
+        Share of the held-out rows that two splits have in common.
+    """
+
+    k: int
+    chance: float
+    found: Mapping[str, tuple[float, ...]]
+    overlap: float
+
+    def mean(self, ranker: str) -> float:
+        """Mean over the splits."""
+        return float(np.mean(self.found[ranker]))
+
+    def interval(self, ranker: str) -> tuple[int, int] | None:
+        """Where the hits of the next such list lie in four of five cases; None from too few splits.
+
+        The hits of two splits that share a part r of their rows are correlated, by about r (Nadeau & Bengio
+        2003); so the spread between splits is 1 - r of the variance v of a single list, and a new list
+        differs from the mean of J splits with variance ``v (1 + r + (1 - r) / J)``. v is taken to be no
+        smaller than that of k independent draws: a few splits may agree by luck.
+        """
+        from scipy.special import stdtrit
+
+        values = np.asarray(self.found[ranker])
+        count = len(values)
+        if count < FEWEST_FOR_AN_INTERVAL:
+            return None
+        share = (values.sum() + 0.5) / (self.k * count + 1.0)
+        variance = max(values.var(ddof=1) / (1.0 - self.overlap), self.k * share * (1.0 - share))
+        spread = math.sqrt(variance * (1.0 + self.overlap + (1.0 - self.overlap) / count))
+        reach = float(stdtrit(count - 1, 0.5 + COVERED / 2)) * spread
+        middle = float(values.mean())
+        return max(0, round(middle - reach)), min(self.k, round(middle + reach))
+
+
+def hits_at(k: int, y: NDArray[np.int8], scores: Floats, qid: Codes | None = None) -> float:
+    """Positives among the first k, equal scores counted against us; with queries the mean over them.
+
+    >>> hits_at(2, np.array([1, 0, 1], dtype=np.int8), np.array([3.0, 2.0, 1.0]))
+    1.0
+    """
+    lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
+    order = np.lexsort((y, -scores, lists))
+    return float(np.mean([y[order[part]][:k].sum() for part in _parts(lists[order])]))
+
+
+def chance_of(k: int, y: NDArray[np.int8], qid: Codes | None = None) -> float:
+    """Positives among the first k of a random order, on average; with queries the mean over them.
+
+    >>> chance_of(2, np.array([1, 0, 1, 0], dtype=np.int8))
+    1.0
+    """
+    lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
+    sizes = np.bincount(lists)
+    positives = np.bincount(lists, y)[sizes > 0]
+    sizes = sizes[sizes > 0]
+    return float(np.mean(np.minimum(k, sizes) * positives / sizes))
+
+
+def sizes_for(budget: int, shortest: int) -> list[int]:
+    """The usual sizes and the budget, as far as the held-out lists go.
+
+    >>> sizes_for(30, 60)
+    [10, 20, 30, 50]
+    """
+    return sorted({size for size in (*USUAL_SIZES, budget) if size < shortest} or {min(budget, shortest)})
+
+
+def hits_table(
+    budget: int,
+    judged: Sequence[tuple[NDArray[np.int8], Codes | None, Mapping[str, Floats]]],
+    overlap: float,
+) -> list[Hits]:
+    """One line for each size of the head of the list.
+
+    Parameters
+    ----------
+    budget : int
+    judged : sequence of (labels, queries, scores by ranker)
+        The held-out rows of each split.
+    overlap : float
+        Share of the held-out rows that two splits have in common.
+    """
+    if not judged:
+        return []
+    shortest = min(len(y) if qid is None else int(np.bincount(qid).max()) for y, qid, _ in judged)
+    return [
+        Hits(
+            k,
+            float(np.mean([chance_of(k, y, qid) for y, qid, _ in judged])),
+            {
+                name: tuple(hits_at(k, y, scores[name], qid) for y, qid, scores in judged)
+                for name in judged[0][2]
+            },
+            overlap,
+        )
+        for k in sizes_for(budget, shortest)
+    ]
+
+
+def _parts(lists: Codes) -> list[slice]:
+    """The stretches of equal numbers in a sorted array."""
+    starts = np.flatnonzero(np.diff(lists, prepend=lists[0] - 1))
+    return [slice(begin, end) for begin, end in zip(starts, [*starts[1:], len(lists)], strict=True)]

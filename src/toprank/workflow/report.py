@@ -1,0 +1,179 @@
+"""All there is to say about one ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.control import Outcome
+from toprank.datasets import Note
+from toprank.ensemble.rank_then_rerank import RankThenRerank
+from toprank.model import RankingModel
+from toprank.workflow.candidates import label_of
+from toprank.workflow.fitting import outcome_sentence
+from toprank.workflow.held_out import HeldOut
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ColumnWorth", "Found", "RankReport", "column_worths"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hits among the first of the labelled list, each item placed by models that had not seen its label."""
+
+    ours: int
+    logistic: int
+    chance: float
+    different: int
+    """Items within the budget that logistic regression would have left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWorth:
+    """What a feature or column counts for.
+
+    Parameters
+    ----------
+    name : str
+    value : float
+        A linear ranker's coefficient, of the standardised feature; else the hits lost within the budget when
+        the column is shuffled on held-out items.
+    agreeing, resamples : int
+        How many of the resamples give it the same sign.
+    """
+
+    name: str
+    value: float
+    agreeing: int
+    resamples: int
+
+
+@dataclass(frozen=True)
+class RankReport:
+    """All there is to say about one ranking.
+
+    Parameters
+    ----------
+    model : RankingModel
+    listing : pandas.DataFrame
+        The ranked items: new ones, those without a label, or else the labelled ones.
+    listed : str
+        What is in the list: the name of the file.
+    order : str
+        Whether the items' own labels took part: `toprank.workflow.listing.OUT_OF_FOLD`, UNSEEN or USED.
+    statistic : str
+    rows, positives, budget : int
+    depth : int or None
+        How many items were reranked; None where nothing was.
+    delivered : str
+        Which ranker made the list, one of `toprank.lineup.named_rankers`.
+    why : str
+        Why it is this one, where that needs saying.
+    training : float
+        The statistic of the labelled items in the order of the model that learned from them.
+    chance : float
+        The same of a random order, on average.
+    found : Found or None
+        Hits within the budget, where the list is of labelled items out of fold.
+    held_out : HeldOut or None
+    columns : list of ColumnWorth
+        What the columns count for, the most important first.
+    linear : bool
+        Whether these are coefficients.
+    outcome : Outcome or None
+        How the search for the final model ended.
+    notes, new_notes : lists of Note
+        What was done to the columns, of the labelled and of the new items.
+    remarks : list of str
+        What else a user should know.
+    interrupted : bool
+    seconds : float
+    """
+
+    model: RankingModel
+    listing: pd.DataFrame
+    listed: str
+    order: str
+    statistic: str
+    rows: int
+    positives: int
+    budget: int
+    depth: int | None
+    delivered: str
+    why: str
+    training: float
+    chance: float
+    found: Found | None
+    held_out: HeldOut | None
+    columns: list[ColumnWorth]
+    linear: bool
+    outcome: Outcome | None
+    notes: list[Note]
+    new_notes: list[Note]
+    remarks: list[str]
+    interrupted: bool
+    seconds: float
+
+    @property
+    def label(self) -> str:
+        """What to call the ranker that is delivered."""
+        return label_of(self.delivered)
+
+    @property
+    def certainty(self) -> str:
+        """How sure the search's answer is, in words; where a base's order was kept, why; else empty."""
+        ranker = self.model.ranker
+        if self.outcome is None or self.depth is None:
+            return ""
+        kept = isinstance(ranker, RankThenRerank) and not ranker.reranked_
+        return self.outcome.notes[-1] if kept else outcome_sentence(self.outcome)
+
+    @property
+    def encoding(self) -> str:
+        """What became of the columns, in one sentence."""
+        roles, encoder = self.model.roles, self.model.encoder
+        parts = [f"{len(encoder.feature_names)} features, numbers standardised"]
+        named = {"id": roles.id, "query": roles.qid, "held out by": roles.group}
+        parts += [f"{role} {name!r}" for role, name in named.items() if name is not None]
+        if roles.ignore:
+            parts.append("ignored " + ", ".join(map(repr, roles.ignore)))
+        return "; ".join(parts)
+
+
+def column_worths(
+    name: str, coefficients: dict[str, float] | None, held_out: HeldOut | None
+) -> list[ColumnWorth]:
+    """What the columns count for, from the final coefficients and from what the resamples found.
+
+    Parameters
+    ----------
+    name : str
+        The ranker.
+    coefficients : dict of feature to float, or None
+        Of the final model where it is linear.
+    held_out : HeldOut or None
+    """
+    splits = () if held_out is None else held_out.splits
+    if coefficients is not None:
+        resampled: Any = [split.coefficients.get(name, {}) for split in splits]
+        worths = [
+            ColumnWorth(
+                feature, value, sum(value * one.get(feature, 0.0) > 0 for one in resampled), len(splits)
+            )
+            for feature, value in coefficients.items()
+        ]
+    else:
+        lost: dict[str, list[float]] = {}
+        for split in splits:
+            for column, value in split.importance.get(name, {}).items():
+                if not np.isnan(value):
+                    lost.setdefault(column, []).append(value)
+        worths = [
+            ColumnWorth(column, float(np.mean(some)), sum(one > 0 for one in some), len(some))
+            for column, some in lost.items()
+        ]
+    return sorted(worths, key=lambda worth: -abs(worth.value))
