@@ -170,7 +170,7 @@ STATISTICS = {
     "ndcg@3": ndcg(_top(3)),
     "ndcg@30%": ndcg(_top_percent(30)),
     "ndcg(gain=exponential)": ndcg(gain=_exponential),
-    "mrr": rank_statistic(lambda rank, n: 1 / (n - rank + 1)),
+    "reciprocal_rank_sum": rank_statistic(lambda rank, n: 1 / (n - rank + 1)),
     "reciprocal_rank": lambda order: 1 / min(positions(order)),
     "winner_takes_all": rank_statistic(lambda rank, n: rank == n),
     "p_norm": rank_statistic(lambda rank, n: rank**2),

@@ -159,7 +159,7 @@ def test_score_goes_by_row_number_where_the_identifier_is_missing(here, model_te
 
 
 def test_compare(here, capsys):
-    options = ["--splits", "3", "--depth", "20", "--budget", "10", "--time-limit", "0.3"]
+    options = ["--splits", "3", "--depth", "20", "--budget", "10", "--time-limit", "10"]
     assert main(["compare", "items.csv", "-t", "y", *ROLES, *options]) == 0
     shown = capsys.readouterr().out
     for words in ("logistic regression", "rerank the top 20", "No p-values: 3 splits are too few"):
@@ -369,6 +369,42 @@ def test_ctrl_c_later_keeps_what_there_is(here, capsys, monkeypatch):
     monkeypatch.setattr("toprank.workflow.rank.judge", interrupt)
     assert main(["rank", "items.csv", "-t", "y", *ROLES, *QUICK, "--out", "r.csv"]) == 130
     assert len(pd.read_csv("r.csv")) == 120
+
+
+def test_statistics_are_listed_with_a_line_each(capsys):
+    assert main(["statistics"]) == 0
+    shown = capsys.readouterr().out
+    optimised, measured = shown.split("Can be measured only")
+    assert "precision@k" in optimised
+    assert "reciprocal_rank_sum" in optimised
+    assert "Also: mrr." in measured
+    assert main(["statistics", "--json"]) == 0
+    known = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+    assert known["dcg, dcg@k"]["optimised"]
+    assert all(one["about"].endswith((".", "?")) or one["about"] for one in known.values())
+
+
+def test_an_item_is_explained(here, model_text, capsys):
+    Path("m.json").write_text(model_text)
+    assert main(["score", "m.json", "items.csv", "--json", "--head", "200"]) == 0
+    listed = {row["code"]: row for row in json.loads(capsys.readouterr().out)["list"]}
+    assert main(["explain", "m.json", "items.csv", "--id", "0007", "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["rank"] == listed["0007"]["rank"]
+    assert one["score"] == pytest.approx(listed["0007"]["score"])
+    assert {part["column"] for part in one["parts"]} <= {"a", "b", "kind"}
+    assert [abs(part["adds"]) for part in one["parts"]] == sorted(
+        (abs(part["adds"]) for part in one["parts"]), reverse=True
+    )
+    assert main(["explain", "m.json", "items.csv", "--row", "8"]) == 0
+    assert f"place {listed['0007']['rank']} of 120" in capsys.readouterr().out
+    for wrong, words in (
+        (["--id", "nobody"], "--id 'nobody': items.csv has no such 'code'"),
+        (["--row", "121"], "--row 121"),
+        ([], "Say which item to explain"),
+    ):
+        assert main(["explain", "m.json", "items.csv", *wrong]) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_version_and_help(capsys):

@@ -95,7 +95,7 @@ def test_the_objective_keeps_its_name_where_it_means_the_same():
     y = np.tile(np.array([1, 0, 0, 1, 0], dtype=np.int8), 4)
     scores = -np.arange(20.0)
     heads = heads_of(scores, None, top=8)
-    for spec in ("dcg", "dcg@3", "precision@5", "mrr", "winner_takes_all"):
+    for spec in ("dcg", "dcg@3", "precision@5", "reciprocal_rank_sum", "winner_takes_all"):
         assert heads.objective(statistics.get(spec), y) == statistics.get(spec)
     for spec in ("precision@20%", "auc", "p_norm", "partial_auc@3", "lift@2", "ndcg", "recall@2"):
         aim = heads.objective(statistics.get(spec), y)

@@ -35,7 +35,9 @@ def reference(problem, X, y, coef):
     return oracles.order_value(won, positive, negative, problem.weights.tolist())
 
 
-@given(problems(), st.sampled_from(["dcg", "auc", "precision@2", "mrr", "dcg@3", "p_norm(p=3)"]))
+@given(
+    problems(), st.sampled_from(["dcg", "auc", "precision@2", "reciprocal_rank_sum", "dcg@3", "p_norm(p=3)"])
+)
 def test_value_equals_fractions_over_all_pairs(case, statistic):
     X, y, coef = case
     problem = RankingProblem.from_labels(X, y, statistic)

@@ -15,7 +15,9 @@ def clumps():
     return np.repeat(classes, sizes), x
 
 
-@pytest.mark.parametrize("spec", ["wilcoxon_rank_sum", "auc", "partial_auc@100", "dcg", "dcg(base=e)", "mrr"])
+@pytest.mark.parametrize(
+    "spec", ["wilcoxon_rank_sum", "auc", "partial_auc@100", "dcg", "dcg(base=e)", "reciprocal_rank_sum"]
+)
 def test_prefer_solution_1(spec, clumps):
     """The list from top to bottom is better than its reverse.
 

@@ -38,7 +38,8 @@ def noisy(n=200, d=5, seed=0):
 
 
 @pytest.mark.parametrize(
-    "statistic", ["dcg", "auc", "ndcg@10", "precision@20", "mrr", "partial_auc@30", "p_norm(p=2)"]
+    "statistic",
+    ["dcg", "auc", "ndcg@10", "precision@20", "reciprocal_rank_sum", "partial_auc@30", "p_norm(p=2)"],
 )
 def test_beats_its_start_in_the_statistic_it_maximises(statistic):
     X, y = noisy()

@@ -132,8 +132,9 @@ def test_push_loss_tends_to_the_infinite_push(case, p):
 
 def test_two_kinds_of_mean_reciprocal_rank():
     y, scores, qid = [0, 1, 1, 1, 0, 0], [3, 2, 1, 3, 2, 1], [0, 0, 0, 1, 1, 1]
-    assert get("mrr")(y, scores, qid=qid) == pytest.approx(((1 / 2 + 1 / 3) + 1) / 2)
+    assert get("reciprocal_rank_sum")(y, scores, qid=qid) == pytest.approx(((1 / 2 + 1 / 3) + 1) / 2)
     assert get("reciprocal_rank")(y, scores, qid=qid) == pytest.approx((1 / 2 + 1) / 2)
+    assert get("mrr") == get("reciprocal_rank")  # what everyone but the papers means by it
 
 
 def test_random_order_has_expected_values():
@@ -341,7 +342,7 @@ def test_long_lists_equal_plain_numpy(round_to):
         "auc": np.mean([(scores[~y] < s).mean() for s in scores[y]]),
         "dcg": np.sum(1 / np.log2(place + 1)),
         "dcg@50": np.sum(1 / np.log2(place[place <= 50] + 1)),
-        "mrr": np.sum(1 / place),
+        "reciprocal_rank_sum": np.sum(1 / place),
         "precision@5%": ranked[:1000].mean(),
         "recall@2000": ranked[:2000].sum() / y.sum(),
         "average_precision": np.mean(np.arange(1, place.size + 1) / place),

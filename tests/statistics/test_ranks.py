@@ -41,7 +41,7 @@ def test_worst_ties_are_resolved_ranks(case):
     """Eq. (8): the statistic under ties="worst" is the sum of a_(rank + 1) over the positives."""
     y, scores = case
     ranks = resolved_rank(y, scores)[np.array(y) == 1]
-    for spec in ("wilcoxon_rank_sum", "dcg", "mrr", "p_norm(p=3)"):
+    for spec in ("wilcoxon_rank_sum", "dcg", "reciprocal_rank_sum", "p_norm(p=3)"):
         contributions = get(spec).weights(len(y), sum(y))[::-1]
         assert get(spec)(y, scores) == pytest.approx(contributions[ranks].sum(), rel=1e-12)
 

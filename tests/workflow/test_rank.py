@@ -321,7 +321,7 @@ def test_interrupt_while_comparing(source, monkeypatch):
         return original(*arguments)
 
     monkeypatch.setattr(compare_module, "_one_split", third_is_interrupted)
-    options = CompareOptions(depth=20, budget=10, splits=5, time_limit=0.3)
+    options = CompareOptions(depth=20, budget=10, splits=5, time_limit=20)
     report = compare_rankers(source, options)
     assert report.interrupted
     assert report.splits == 2
@@ -354,6 +354,11 @@ def test_a_ranker_that_refuses_is_left_out_of_the_comparison(source, monkeypatch
     assert [one.name for one in report.figures] == [BASELINE]
     assert report.remarks == ["unable was left out: never", "refusing was left out: not on a Sunday"]
     assert report.advice.startswith("Logistic regression will do")
+
+
+def test_a_remark_is_made_once_whatever_its_figures():
+    said = ["a: stopped at 0.12", "b: other", "a: stopped at 3e-05", "a: stopped at 7"]
+    assert compare_module._each_once(said) == ["a: stopped at 0.12", "b: other"]
 
 
 # -- words -----------------------------------------------------------------------------------------

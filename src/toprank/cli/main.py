@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from toprank.cli.models import score, verify
+from toprank.cli.models import explain, score, verify
 from toprank.cli.options import Head, Json, Out, Quiet, print_json, start_bars
 from toprank.cli.reading import (
     Categorical,
@@ -210,7 +210,9 @@ def compare(
     statistic: Statistic = None,
     depth: Depth = None,
     splits: Annotated[int, typer.Option(help="Random splits, the same for every ranker.")] = 10,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each single fit.")] = 10.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds for everything, shared by the fits.")
+    ] = 150.0,
     id: Identifier = None,
     positive: Positive = None,
     ignore: Ignore = None,
@@ -221,6 +223,7 @@ def compare(
     separator: Separator = None,
     qid: Query = None,
     group: Group = None,
+    split_by: SplitBy = None,
     base: Base = "logistic",
     held_out: HeldOut = 0.5,
     seed: Seed = 0,
@@ -248,6 +251,7 @@ def compare(
         read=read or (),
         encoding=encoding,
         separator=separator,
+        split_by=split_by,
     )
     options = CompareOptions(
         budget=budget,
@@ -277,7 +281,24 @@ def compare(
 
 
 app.command()(score)
+app.command()(explain)
 app.command()(verify)
+
+
+@app.command("statistics")
+def list_statistics(json_output: Json = False) -> None:
+    """List the statistics by name, a line each."""
+    from toprank.workflow.names import known_statistics
+
+    known = known_statistics()
+    if json_output:
+        from dataclasses import asdict
+
+        print_json([asdict(one) for one in known])
+    else:
+        from toprank.screen.tables import show_statistics
+
+        show_statistics(known)
 
 
 @app.command("data")

@@ -1,4 +1,4 @@
-"""The commands that use a saved model: `toprank score` and `toprank verify`."""
+"""The commands that use a saved model: `toprank score`, `explain` and `verify`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from toprank.cli.options import Head, Json, Out, Quiet, print_json, start_bars
 from toprank.cli.reading import Encoding, Separator
 
-__all__ = ["score", "verify"]
+__all__ = ["explain", "score", "verify"]
 
 UNSOUND = 3
 
@@ -57,6 +57,43 @@ def score(
         from toprank.screen.ranking import show_scores
 
         show_scores(report, files, head=head)
+
+
+def explain(
+    model: Model,
+    items: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ITEMS",
+            help="The file that holds the item, or the name of a data set. Without it the embedded example is"
+            " used.",
+        ),
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="NAME", help="Which item, by the column that names the items."),
+    ] = None,
+    row: Annotated[int | None, typer.Option(metavar="NUMBER", help="Which item, by its row, from 1.")] = None,
+    trust: Trust = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
+    json_output: Json = False,
+) -> None:
+    """Say why an item stands where the model puts it.
+
+    Each column adds something to the score: what the score would lose if the item had the usual value there,
+    the median of numbers and dates, the most frequent of words.
+    """
+    from toprank.workflow.explain import explain_item
+    from toprank.workflow.summary import explanation_summary
+
+    found = explain_item(model, items, id, row, trusted=trust or (), encoding=encoding, separator=separator)
+    if json_output:
+        print_json(explanation_summary(found))
+        return
+    from toprank.screen.ranking import show_explanation
+
+    show_explanation(found)
 
 
 def verify(

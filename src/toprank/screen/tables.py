@@ -11,9 +11,10 @@ from toprank.screen import pieces
 if TYPE_CHECKING:
     from toprank.datasets import Entry
     from toprank.workflow.compare import CompareReport
+    from toprank.workflow.names import KnownStatistic
     from toprank.workflow.verify import VerifyReport
 
-__all__ = ["show_catalog", "show_comparison", "show_verification"]
+__all__ = ["show_catalog", "show_comparison", "show_statistics", "show_verification"]
 
 
 def show_comparison(report: CompareReport) -> None:
@@ -70,3 +71,24 @@ def show_catalog(entries: Iterable[Entry]) -> None:
         positives = "graded" if one.positives is None else str(one.positives)
         grid.add_row(one.name, str(one.rows), str(one.features), positives, one.about)
     console.print(grid)
+
+
+def show_statistics(known: Iterable[KnownStatistic]) -> None:
+    """Print the statistics, one a line: those that can be optimised, then those that can be measured."""
+    console = pieces.console()
+    known = list(known)
+    for optimised, title in (
+        (True, "Can be optimised and measured (--statistic):"),
+        (False, "\nCan be measured only, in Python:"),
+    ):
+        console.print(title)
+        grid = pieces.grid()
+        grid.show_header = False
+        grid.add_column(no_wrap=True)
+        grid.add_column()
+        for one in known:
+            if one.optimised is optimised:
+                also = f" Also: {', '.join(one.also)}." if one.also else ""
+                grid.add_row(one.name, f"{one.about}{also}")
+        console.print(grid)
+    console.print("\n@k: the first k items, or with %, as in precision@5%, a share of the list.", style="dim")

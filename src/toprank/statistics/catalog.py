@@ -40,7 +40,6 @@ __all__ = [
     "AveragePrecision",
     "InfinitePushLoss",
     "Lift",
-    "MeanReciprocalRank",
     "PNorm",
     "PNormPushLoss",
     "PairwiseMisrankingError",
@@ -50,6 +49,7 @@ __all__ = [
     "Precision",
     "Recall",
     "ReciprocalRank",
+    "ReciprocalRankSum",
     "WilcoxonRankSum",
     "WinnerTakesAll",
 ]
@@ -155,20 +155,19 @@ class PartialAUC(CutOffStatistic):
 
 @register
 @dataclass(frozen=True)
-class MeanReciprocalRank(PositionalStatistic):
+class ReciprocalRankSum(PositionalStatistic):
     """The reciprocal positions of all positives, summed.
 
-    a_l = 1/(n - l + 1): the papers' MRR (Rudin & Wang 2018, Section 2.2). It is not the mean over queries
-    of the first positive's reciprocal position, which information retrieval calls by the same name: for
-    that use `ReciprocalRank` with ``qid``.
+    a_l = 1/(n - l + 1): what Rudin & Wang (2018, Section 2.2) call MRR. What everyone else calls so, the mean
+    over queries of the first positive's reciprocal position, is `ReciprocalRank`, by name ``mrr``.
 
     Examples
     --------
-    >>> MeanReciprocalRank()([0, 1, 0, 1], [0.9, 0.8, 0.7, 0.1])
+    >>> ReciprocalRankSum()([0, 1, 0, 1], [0.9, 0.8, 0.7, 0.1])
     0.75
     """
 
-    name: ClassVar[str] = "mrr"
+    name: ClassVar[str] = "reciprocal_rank_sum"
     _same_everywhere: ClassVar[bool] = True
 
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:

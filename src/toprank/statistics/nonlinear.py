@@ -63,9 +63,9 @@ class PairwiseMisrankingError(BipartiteStatistic):
 @register
 @dataclass(frozen=True)
 class ReciprocalRank(BipartiteStatistic):
-    """One over the position of the first positive; with ``qid``, information retrieval's MRR.
+    """One over the position of the first positive; its mean over queries is the MRR.
 
-    The papers' MRR, a sum over all positives, is `MeanReciprocalRank`.
+    Rudin & Wang's MRR, a sum over all positives, is `ReciprocalRankSum`.
 
     Examples
     --------
@@ -74,6 +74,7 @@ class ReciprocalRank(BipartiteStatistic):
     """
 
     name: ClassVar[str] = "reciprocal_rank"
+    aliases: ClassVar[tuple[str, ...]] = ("mrr",)
 
     def of_order(self, y_best_first: ArrayLike) -> float:
         """One over the position of the first positive."""

@@ -16,7 +16,16 @@ from toprank.statistics.inference import matched_pairs_test
 from toprank.workflow.fitting import Items
 from toprank.workflow.splits import out_of_fold_splits
 
-__all__ = ["LOGISTIC", "Choice", "candidates_for", "choose", "fits_an_ensemble", "label_of", "made_for"]
+__all__ = [
+    "LOGISTIC",
+    "Choice",
+    "candidates_for",
+    "choose",
+    "fits_an_ensemble",
+    "label_of",
+    "lighter_ensemble",
+    "made_for",
+]
 
 LOGISTIC = "logistic"
 FEWEST_FOR_FOLDS = 5
@@ -63,14 +72,19 @@ def candidates_for(ranker: str, prefer: str) -> list[str]:
 
 
 def made_for(name: str, items: Items, settings: Settings, budget: int, *, final: bool) -> Any:
-    """An unfitted ranker for these items.
-
-    An ensemble holds out rows of one group together; its direct member does work by count, not by the clock,
-    so that the same seed gives the same answer; and its members count alike where the budget is small.
-    """
+    """An unfitted ranker for these items; an ensemble as `lighter_ensemble` has it."""
     ranker = make_named(name, settings)
     if name != ENSEMBLE:
         return ranker
+    return lighter_ensemble(ranker, items, settings, budget, folds=OUTER_FOLDS if final else INNER_FOLDS)
+
+
+def lighter_ensemble(ranker: Any, items: Items, settings: Settings, budget: int, *, folds: int) -> Any:
+    """An ensemble that can be fitted dozens of times.
+
+    It holds out rows of one group together; its direct member does work by count, not by the clock, so that
+    the same seed gives the same answer; and its members count alike where the budget is small.
+    """
     members = dict(default_members(settings.statistic))
     for member, lighter in LIGHTER.items():
         members[member].set_params(**lighter)
@@ -79,10 +93,9 @@ def made_for(name: str, items: Items, settings: Settings, budget: int, *, final:
     lines = int(np.clip(PAIRS_PER_BAG // pairs, 3, 50))
     direct = DirectRanker(settings.statistic, max_iter=lines, n_restarts=0, time_limit=1.0)
     members["direct"] = BaggedRanker(direct, n_bags=BAGS)
-    folds = out_of_fold_splits(items, OUTER_FOLDS if final else INNER_FOLDS, settings.seed)
     return ranker.set_params(
         members=list(members.items()),
-        cv=[tuple(fold) for fold in folds],
+        cv=[tuple(fold) for fold in out_of_fold_splits(items, folds, settings.seed)],
         trust="auto" if budget >= FEWEST_FOR_WEIGHTS else 0.0,
     )
 

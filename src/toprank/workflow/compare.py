@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,17 +11,24 @@ from typing import Any
 import numpy as np
 
 from toprank.base import ranking_scores
-from toprank.control import Outcome, Status
-from toprank.datasets import InputError, half_splits, learn_encoder
-from toprank.lineup import BASELINE, Contender, lineup
+from toprank.control import Outcome, Run, Status
+from toprank.datasets import InputError, learn_encoder
+from toprank.ensemble.top_ensemble import TopEnsemble
+from toprank.lineup import BASELINE, Contender, Settings, lineup
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
+from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up
 from toprank.workflow.options import checked_settings
 from toprank.workflow.source import Source
+from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["CompareOptions", "CompareReport", "compare_rankers"]
+
+ENSEMBLE_SHARE = 8.0
+"""Time of an ensemble, which fits several rankers several times, as a multiple of another ranker's."""
+SHORTEST = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +50,7 @@ class CompareOptions:
     held_out : float
         Share of the rows in the test part.
     time_limit : float or None
-        Seconds for each single fit.
+        Seconds for everything: shared by the fits, an ensemble's share being larger.
     seed : int
     """
 
@@ -52,7 +60,7 @@ class CompareOptions:
     base: str = "logistic"
     splits: int = 10
     held_out: float = 0.5
-    time_limit: float | None = 10.0
+    time_limit: float | None = 150.0
     seed: int = 0
 
 
@@ -92,7 +100,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     watch = watch or Silent()
     if options.splits < 2:
         raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
-    _, statistic, settings = checked_settings(
+    budget, statistic, settings = checked_settings(
         source,
         budget=options.budget,
         statistic=options.statistic,
@@ -102,10 +110,11 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         held_out=options.held_out,
         seed=options.seed,
     )
-    items = Items.of(source.labelled)
+    items = Items.of(source.labelled, source.times)
     training_rows = int(source.rows * (1 - options.held_out))
     contenders, remarks = _ready(lineup(settings, training_rows), items, watch)
-    results, more, interrupted = _all_splits(items, source, statistic, contenders, options, watch)
+    task = _Task(items, source, statistic, settings, budget, contenders, Run(time_limit=options.time_limit))
+    results, more, interrupted = _all_splits(task, options, watch)
     figures = _figures(results, statistic, options.held_out)
     return CompareReport(
         statistic=str(statistic),
@@ -115,7 +124,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         figures=figures,
         tested=what_is_tested(len(figures) - 1, len(figures[0].test)),
         advice=advice(figures, greater_is_better=statistic.greater_is_better),
-        remarks=list(dict.fromkeys([*source.remarks, *remarks, *more])),
+        remarks=_each_once([*source.remarks, *remarks, *more]),
         interrupted=interrupted,
         seconds=time.perf_counter() - began,
     )
@@ -126,8 +135,11 @@ def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[lis
     able, remarks = [], []
     watch.stage("Preparing the kernels", steps=len(contenders))
     for contender in contenders:
+        watch.note(contender.name)
+        ranker = contender.make()
         try:
-            warm_up(contender.make(), items.features.sparse, items.qid)
+            if not isinstance(ranker, TopEnsemble):  # its kernels are those of others
+                warm_up(ranker, items.features.sparse, items.qid)
             able.append(contender)
         except ValueError as error:
             remarks.append(_left_out(contender, error))
@@ -148,29 +160,36 @@ class _Result:
     stopped: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is compared, and by when."""
+
+    items: Items
+    source: Source
+    statistic: LinearRankStatistic
+    settings: Settings
+    budget: int
+    contenders: list[Contender]
+    clock: Run
+
+    def shares(self) -> list[float]:
+        """How much of the time of a split each contender may take."""
+        plain = [ENSEMBLE_SHARE if _is_ensemble(one) else 1.0 for one in self.contenders]
+        return [one / sum(plain) for one in plain]
+
+
 def _all_splits(
-    items: Items,
-    source: Source,
-    statistic: LinearRankStatistic,
-    contenders: list[Contender],
-    options: CompareOptions,
-    watch: Watch,
+    task: _Task, options: CompareOptions, watch: Watch
 ) -> tuple[dict[str, list[_Result]], list[str], bool]:
     """Results by ranker, remarks, and whether Ctrl-C ended it early."""
-    results: dict[str, list[_Result]] = {contender.name: [] for contender in contenders}
+    results: dict[str, list[_Result]] = {contender.name: [] for contender in task.contenders}
     remarks: list[str] = []
-    watch.stage("Comparing", steps=options.splits * len(contenders))
-    splits = half_splits(
-        items.y,
-        repeats=options.splits,
-        test_fraction=options.held_out,
-        groups=items.groups,
-        qid=items.qid,
-        random_state=options.seed,
-    )
+    watch.stage("Comparing", steps=options.splits * len(task.contenders))
+    splits = held_out_splits(task.items, repeats=options.splits, held_out=options.held_out, seed=options.seed)
     try:
-        for train, test in splits:
-            row, said = _one_split(items.take(train), items.take(test), source, statistic, contenders, watch)
+        for number, (train, test) in enumerate(splits):
+            seconds = task.clock.remaining() / (options.splits - number)
+            row, said = _one_split(task, task.items.take(train), task.items.take(test), seconds, watch)
             remarks += said
             for name, result in row.items():
                 results[name].append(result)
@@ -184,35 +203,57 @@ def _all_splits(
 
 
 def _one_split(
-    train: Items,
-    test: Items,
-    source: Source,
-    statistic: LinearRankStatistic,
-    contenders: list[Contender],
-    watch: Watch,
+    task: _Task, train: Items, test: Items, seconds: float, watch: Watch
 ) -> tuple[Mapping[str, _Result], list[str]]:
     """All rankers on one split: whole rows only, so that every test is a matched one."""
-    encoder, _ = learn_encoder(train.features, categorical=source.categorical)
+    encoder, _ = learn_encoder(train.features, categorical=task.source.categorical)
     X, _ = encoder.encode(train.features)
     X_test, _ = encoder.encode(test.features)
     row, remarks = {}, []
-    for contender in contenders:
+    clock, left = Run(time_limit=seconds), 1.0
+    for contender, share in zip(task.contenders, task.shares(), strict=True):
+        watch.note(contender.name)
         began = time.perf_counter()
         try:
-            ranker, said = fit_quietly(contender.make(), X, train.y, train.qid)
+            # What quick ones leave goes to those after them.
+            ranker = _limited(contender, task, train, clock.remaining() * share / left)
+            ranker, said = fit_quietly(ranker, X, train.y, train.qid)
         except ValueError as error:
             remarks.append(_left_out(contender, error))
             continue
-        seconds = time.perf_counter() - began
+        finally:
+            left = max(left - share, 1e-9)
+            watch.step()
         row[contender.name] = _Result(
-            value_of(statistic, train.y, ranking_scores(ranker, X, train.qid), train.qid),
-            value_of(statistic, test.y, ranking_scores(ranker, X_test, test.qid), test.qid),
-            seconds,
+            value_of(task.statistic, train.y, ranking_scores(ranker, X, train.qid), train.qid),
+            value_of(task.statistic, test.y, ranking_scores(ranker, X_test, test.qid), test.qid),
+            time.perf_counter() - began,
             _status(ranker) is Status.TIME_LIMIT,
         )
         remarks += [f"{contender.name}: {text}" for text in said]
-        watch.step()
     return row, remarks
+
+
+def _is_ensemble(contender: Contender) -> bool:
+    return isinstance(contender.make(), TopEnsemble)
+
+
+def _limited(contender: Contender, task: _Task, train: Items, seconds: float) -> Any:
+    """An unfitted ranker that keeps to its share of the time where it can."""
+    ranker = contender.make()
+    if isinstance(ranker, TopEnsemble):
+        ranker = lighter_ensemble(ranker, train, task.settings, task.budget, folds=INNER_FOLDS)
+    if np.isfinite(seconds) and "time_limit" in ranker.get_params(deep=False):
+        ranker.set_params(time_limit=max(seconds, SHORTEST))
+    return ranker
+
+
+def _each_once(remarks: list[str]) -> list[str]:
+    """Remarks that differ in figures only are said once, as they came first."""
+    said: dict[str, str] = {}
+    for remark in remarks:
+        said.setdefault(re.sub(r"[0-9.e+-]+", "#", remark), remark)
+    return list(said.values())
 
 
 def _status(ranker: Any) -> Status:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toprank.control import Outcome
 from toprank.datasets import Note, warning_sentences
 from toprank.workflow.compare import CompareReport
+from toprank.workflow.explain import Explanation
 from toprank.workflow.held_out import HeldOut
 from toprank.workflow.report import RankReport
 from toprank.workflow.score import ScoreReport
@@ -18,7 +19,13 @@ from toprank.workflow.verify import VerifyReport
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["comparison_summary", "ranking_summary", "scores_summary", "verification_summary"]
+__all__ = [
+    "comparison_summary",
+    "explanation_summary",
+    "ranking_summary",
+    "scores_summary",
+    "verification_summary",
+]
 
 
 def ranking_summary(report: RankReport, files: Mapping[str, str], *, head: int) -> dict[str, Any]:
@@ -100,6 +107,11 @@ def scores_summary(report: ScoreReport, files: Mapping[str, str], *, head: int) 
             "files": list(files),
         }
     )
+
+
+def explanation_summary(one: Explanation) -> dict[str, Any]:
+    """Where an item stands and what each column adds."""
+    return _finite(asdict(one))
 
 
 def verification_summary(report: VerifyReport) -> dict[str, Any]:

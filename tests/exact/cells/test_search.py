@@ -20,7 +20,16 @@ from toprank.exact.cells.search import CellSearch
 from toprank.exact.cells.units import build_units, convex_below
 from toprank.exact.cells.worker import CellWorker
 
-STATISTICS = ["dcg", "auc", "dcg@3", "mrr", "winner_takes_all", "precision@2", "p_norm(p=3)", "partial_auc@4"]
+STATISTICS = [
+    "dcg",
+    "auc",
+    "dcg@3",
+    "reciprocal_rank_sum",
+    "winner_takes_all",
+    "precision@2",
+    "p_norm(p=3)",
+    "partial_auc@4",
+]
 KINDS = ["continuous", "whole", "duplicates", "constant"]
 
 
@@ -278,7 +287,7 @@ def logged(problem, **options):
     return search
 
 
-@pytest.mark.parametrize("statistic", ["dcg", "auc", "precision@2", "mrr"])
+@pytest.mark.parametrize("statistic", ["dcg", "auc", "precision@2", "reciprocal_rank_sum"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_log_proves_the_bound_anew(statistic, kind):
     rng = np.random.default_rng(20 + KINDS.index(kind))
@@ -431,7 +440,7 @@ def test_a_log_with_anything_missing_or_changed_is_refused():
 def test_an_answer_at_the_corner_of_the_box_is_found():
     X = [[-2, -1, 2], [1, 1, -2], [-1, -1, -2], [0, 1, -2], [-1, 1, 0], [0, -1, 1], [-2, 1, -1], [1, -2, 2]]
     X, y = np.array(X, dtype=float), np.array([1, 0, 0, 1, 0, 1, 1, 1])
-    problem = RankingProblem.from_labels(X, y, "mrr")
+    problem = RankingProblem.from_labels(X, y, "reciprocal_rank_sum")
     assert_equal_to(problem, enumerate_lists(problem, X, y))
 
 

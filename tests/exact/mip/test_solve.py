@@ -21,7 +21,16 @@ from toprank.exact.mip.solve import build_program, solve_program
 from toprank.exact.problem import RankingProblem
 from toprank.exact.search.driver import search
 
-STATISTICS = ["dcg", "auc", "mrr", "precision@2", "dcg@3", "p_norm", "winner_takes_all", "partial_auc@3"]
+STATISTICS = [
+    "dcg",
+    "auc",
+    "reciprocal_rank_sum",
+    "precision@2",
+    "dcg@3",
+    "p_norm",
+    "winner_takes_all",
+    "partial_auc@3",
+]
 USABLE = [name for name, reason in backends.available().items() if reason is None]
 MARGIN = 1e-3
 

@@ -16,7 +16,16 @@ from toprank.exact.search.driver import search
 from toprank.exact.verification import verify
 
 METHODS = ["boxes", "cells"]
-STATISTICS = ["dcg", "auc", "dcg@3", "mrr", "winner_takes_all", "precision@2", "p_norm(p=3)", "partial_auc@4"]
+STATISTICS = [
+    "dcg",
+    "auc",
+    "dcg@3",
+    "reciprocal_rank_sum",
+    "winner_takes_all",
+    "precision@2",
+    "p_norm(p=3)",
+    "partial_auc@4",
+]
 
 
 def rows_of(kind, rng, n, d):

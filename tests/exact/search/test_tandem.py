@@ -117,7 +117,7 @@ def test_equals_enumeration_and_the_proof_is_replayed(in_turns, seed):
     n, d = 10, 2 + seed % 3
     X = rng.integers(-2, 3, (n, d)).astype(float) if seed % 2 else rng.normal(size=(n, d))
     y = rng.permutation(np.arange(n) < 4).astype(int)
-    problem = RankingProblem.from_labels(X, y, ["dcg", "auc", "mrr"][seed % 3])
+    problem = RankingProblem.from_labels(X, y, ["dcg", "auc", "reciprocal_rank_sum"][seed % 3])
     differences, positive, negative = oracles.class_pairs(X / problem.scales, y)
     best = oracles.best_value(
         differences,

@@ -205,7 +205,7 @@ THEOREM = Experiment(
         Measure("wrs", "WRS", "wilcoxon_rank_sum", digits=0),
         Measure("partial100", "partial AUC@100", "partial_auc@100", digits=0),
         Measure("dcg", "DCG", "dcg"),
-        Measure("mrr", "MRR", "mrr", digits=3),
+        Measure("mrr", "MRR", "reciprocal_rank_sum", digits=3),
         Measure("hinge", "hinge loss", loss="hinge", digits=3),
         Measure("dcg100", "DCG@100", "dcg@100"),
         Measure("partial10", "partial AUC@10", "partial_auc@10", digits=0),
