@@ -67,8 +67,9 @@ def out_of_fold_splits(items: Items, n_folds: int, seed: int) -> list[Split]:
     Raises ValueError where so few rows can be ranked that there are no two folds.
     """
     rng = np.random.default_rng(seed)
-    by_query = items.qid is not None and np.array_equal(items.qid, items.groups)
-    if items.groups is None or by_query:
+    groups = items.groups
+    by_query = items.qid is not None and groups is not None and np.array_equal(items.qid, groups)
+    if groups is None or by_query:
         return [Split(*fold) for fold in ranking_folds(items.y.astype(np.float64), items.qid, n_folds, rng)]
     names, codes = np.unique(items.groups, return_inverse=True)
     dealt = _deal_groups(items.y, codes, min(n_folds, len(names)), rng)

@@ -271,7 +271,8 @@ def _rank_rows(builder: ProgramBuilder, name: str, block: str, rank: sp.csr_arra
     """t_il <= rank_i / (l - 1), the rank given as a matrix over another block."""
     n_positives = rank.shape[0]
     # Each row of the rank once for every l: in place, since these are millions of entries.
-    shares = sp.csr_array(rank[np.repeat(np.arange(n_positives), len(ranks))], dtype=np.float64)
+    repeated = np.repeat(np.arange(n_positives), len(ranks))
+    shares: sp.csr_array = rank[repeated].astype(np.float64)
     shares.data *= np.repeat(np.tile(-1.0 / (ranks - 1), n_positives), np.diff(shares.indptr))
     builder.constrain(name, {"t": sp.eye_array(n_positives * len(ranks)), block: shares}, upper=0.0)
 
