@@ -71,7 +71,7 @@ def out_of_fold_splits(items: Items, n_folds: int, seed: int) -> list[Split]:
     by_query = items.qid is not None and groups is not None and np.array_equal(items.qid, groups)
     if groups is None or by_query:
         return [Split(*fold) for fold in ranking_folds(items.y.astype(np.float64), items.qid, n_folds, rng)]
-    names, codes = np.unique(items.groups, return_inverse=True)
+    names, codes = np.unique(groups, return_inverse=True)
     dealt = _deal_groups(items.y, codes, min(n_folds, len(names)), rng)
     splits = [Split(np.flatnonzero(dealt != k), np.flatnonzero(dealt == k)) for k in np.unique(dealt)]
     if len(splits) < 2 or any(len(np.unique(items.y[split.train])) < 2 for split in splits):
