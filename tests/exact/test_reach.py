@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-MOST_FILES = 18
+MOST_FILES = 26
 
 SCRIPT = """
 import json

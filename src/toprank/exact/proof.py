@@ -49,7 +49,7 @@ def check_proof(problem: RankingProblem, proof: dict[str, Any], bound: float) ->
         complaints = [
             text for columns, most, part in parts for text in _replayed(problem, columns, most, part)
         ]
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, binascii.Error) as error:
         return [f"the proof is damaged: {error!r}"]
     limit = bound + TOLERANCE * max(1.0, abs(bound))
     covered = [(set(columns.tolist()), most) for columns, most, _ in parts]
