@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-at-top docs nightly nightly-exact reproduce clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top docs nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -62,6 +62,9 @@ bench-mip: $(VENV)/.dev ## the papers' program, ours and the search beside each 
 
 bench-push: $(VENV)/.dev ## the convex rankers as ratios to LogisticRegression; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_push_all.py
+
+bench-threads: $(VENV)/.dev ## threads of the convex rankers, quiet and beside a busy process; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_push_threads.py
 
 bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_at_top.py

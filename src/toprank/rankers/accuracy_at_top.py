@@ -19,6 +19,7 @@ from toprank.rankers.parts.items import WEIGHTINGS, Prices, gather, prices_of_la
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
 from toprank.rankers.parts.spaces import Space, space_of
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["AccuracyAtTop"]
 
@@ -250,6 +251,7 @@ class AccuracyAtTop(KernelRanker):
             raise ValueError(f"tol={self.tol} must be between 0 and 1: it is a relative gap.")
         self._check_kernel()
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         prices = prices_of_labels(
             data.y, data.sample_weight, top_share=self.top_share, C=self.C, weighting=self.weighting

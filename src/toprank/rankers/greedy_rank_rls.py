@@ -16,6 +16,7 @@ from toprank.convex.pairwise.least_squares import RankLeastSquares
 from toprank.losses.pairwise_squares import PairwiseSquares
 from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["GreedyRankRLS"]
 
@@ -107,6 +108,7 @@ class GreedyRankRLS(GradedRanker):
         """
         return self._fit_clean(X, y, qid=qid)
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
         C = check_penalty_weight(self.C)

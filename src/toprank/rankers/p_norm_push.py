@@ -15,6 +15,7 @@ from toprank.convex.p_norm_push.newton import LogPush, log_push
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.boosting import Floats, PNormPushBooster
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_penalty_weight
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["PNormPush"]
 
@@ -143,6 +144,7 @@ class PNormPush(PNormPushBooster):
         """
         return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         p = check_at_least("p", self.p, 1)
         check_choice("solver", self.solver, ["newton", "boosting"])

@@ -16,6 +16,7 @@ from toprank.convex.algebra.newton import minimise
 from toprank.losses.pat_mat import PatMatLoss
 from toprank.rankers.parts.items import dense_rows, gather, items_of_points, prices_of_labels
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["Grill", "PatMat"]
 
@@ -115,6 +116,7 @@ class PatMat(_Weighted):
         self.callback = callback
         self.verbose = verbose
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         check_choice("loss", self.loss, SMOOTH)
         if not self.scale > 0:
@@ -192,6 +194,7 @@ class Grill(_Weighted):
         self.callback = callback
         self.verbose = verbose
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         check_share("top_share", self.top_share, "the list")
         weight = _weights(data)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.rankers.parts.boosting import PNormPushBooster
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["RankBoost"]
 
@@ -115,5 +116,6 @@ class RankBoost(PNormPushBooster):
         """
         return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         return self._boost(data, run, 1.0)

@@ -17,6 +17,7 @@ from toprank.losses.pairwise_squares import PairwiseSquares
 from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_penalty_weight
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["RankRLS"]
 
@@ -181,6 +182,7 @@ class RankRLS(KernelRanker, GradedRanker):
         wanted = np.atleast_1d(np.asarray(self.C if Cs is None else Cs, dtype=np.float64))
         return np.array([held_out.concordance(check_penalty_weight(float(C))) for C in wanted])
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
         C = check_penalty_weight(self.C)

@@ -20,6 +20,7 @@ from toprank.losses.pairs import Pairs
 from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["RankSVM"]
 
@@ -181,6 +182,7 @@ class RankSVM(KernelRanker, GradedRanker):
         """
         return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
         self._check_parameters()

@@ -16,6 +16,7 @@ from toprank.convex.top_push.problem import TopPushProblem
 from toprank.losses.top_push import SURROGATES, Threshold
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
+from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["TopPushRanker", "ZeroOptimumWarning"]
 
@@ -82,6 +83,7 @@ class TopPushRanker(KernelRanker):
         """
         return self._fit_clean(X, y, sample_weight=sample_weight)
 
+    @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         self._check_parameters()
         problem = self._problem(self._features(data.X), data)

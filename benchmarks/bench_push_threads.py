@@ -1,0 +1,84 @@
+"""Fits with as many threads as they choose beside every other number, quiet and beside a busy process.
+
+What is chosen has to be within 1.2 times the best. Wall time, best of five; data from TOPRANK_DATA. Anything else
+that runs on the machine spoils the figures.
+"""
+
+import multiprocessing
+import os
+import sys
+import time
+import warnings
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from bench_push_common import Tally, load
+from toprank import InfinitePush, PNormPush, RankSVM, TopPush
+from toprank.convex.algebra import threads
+
+LIMIT = 1.2
+REPEATS = 5
+RANKERS = {"TopPush": TopPush(10.0), "InfinitePush": InfinitePush(10.0), "RankSVM": RankSVM(10.0)}
+WIDE = {"PNormPush": PNormPush(C=10.0), "TopPush": TopPush(10.0)}
+
+
+def dense(n, d):
+    """Rows of normals, a tenth of them positive."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    scores = X @ rng.normal(size=d) / np.sqrt(d) + 0.5 * rng.normal(size=n)
+    return X, (scores > np.quantile(scores, 0.9)).astype(int)
+
+
+def burn():
+    """Keep one processor busy."""
+    while True:
+        np.ones((300, 300)) @ np.ones((300, 300))
+
+
+def seconds(ranker, X, y):
+    """The best of some fits."""
+    taken = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        ranker.fit(X, y)
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def measure(tally, title, ranker, X, y):
+    """The chosen number of threads beside 1, 2, 4, ... up to all."""
+    ranker.fit(X, y)
+    chosen = seconds(ranker, X, y)
+    choose, threads.wanted_threads = threads.wanted_threads, lambda side, processors: None
+    counts = sorted({*(2**k for k in range(10) if 2**k < os.cpu_count()), os.cpu_count()})
+    others = []
+    for count in counts:
+        with threadpool_limits(count, user_api="blas"):
+            others.append(seconds(ranker, X, y))
+    threads.wanted_threads = choose
+    ratio = chosen / min(others)
+    rest = "".join(f"{count:>4}: {taken:.3f}" for count, taken in zip(counts, others, strict=True))
+    print(f"{title:42s}{chosen:8.3f}{ratio:7.2f}   {rest}{tally.add(ratio <= LIMIT, title)}", flush=True)
+
+
+def main():
+    warnings.simplefilter("ignore")
+    tally = Tally()
+    sets = {"w8a": load("w8a"), "20,000 x 300": dense(20_000, 300)}
+    print(f"{'':42s}{'chosen':>8}{'ratio':>7}   seconds by threads")
+    for company in ("quiet", "beside a busy process"):
+        busy = multiprocessing.get_context("spawn").Process(target=burn, daemon=True)
+        if company != "quiet":
+            busy.start()
+        for name, (X, y) in sets.items():
+            for kind, ranker in (RANKERS if name == "w8a" else WIDE).items():
+                measure(tally, f"{kind}, {name}, {company}", ranker, X, y)
+        if company != "quiet":
+            busy.terminate()
+    return tally.report()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""How many threads the linear algebra of a fit gets.
+
+Between products of small matrices the threads of a BLAS library wait for each other, longer than they
+compute, and beside another busy process far longer. So a fit whose matrices are small runs in one thread, one
+with middling ones in a few, and never in more than the caller allows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["threads_for", "wanted_threads"]
+
+MIDDLING = 150
+"""Fits with square matrices of fewer rows gain nothing from a second thread (on 16 quiet cores)."""
+LARGE = 1500
+"""Factorisations and eigenvectors of so many rows gain from all threads."""
+A_FEW = 4
+"""Middling matrices gain from four threads; from sixteen they take five times as long (on 16 quiet cores)."""
+
+
+def wanted_threads(side: int, processors: int) -> int | None:
+    """How many threads to use at most for square matrices of `side` rows; None for no limit.
+
+    Half of the processors are left alone: a thread that has to wait for one holds up all others.
+
+    >>> wanted_threads(50, 16), wanted_threads(500, 16), wanted_threads(500, 2), wanted_threads(5000, 2)
+    (1, 4, 1, None)
+    """
+    if side >= LARGE:
+        return None
+    return 1 if side < MIDDLING else max(1, min(A_FEW, processors // 2))
+
+
+@contextmanager
+def threads_for(side: int) -> Iterator[None]:
+    """Within this context BLAS has no more threads than matrices of a size are worth.
+
+    Fits may be nested; of those that run in several threads at once the first sets the limit, for libraries
+    that have one for the whole process.
+
+    Parameters
+    ----------
+    side : int
+        Rows of the largest square matrix that is multiplied or factorised.
+    """
+    wanted = wanted_threads(side, os.cpu_count() or 1)
+    if wanted is None:
+        yield
+        return
+    limits = {one.prefix: min(one.num_threads, wanted) for one in _blas().lib_controllers}
+    with _blas().limit(limits=limits):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Looking for the libraries takes milliseconds, so once; those of numpy and scipy are loaded by then."""
+    import scipy.linalg  # noqa: F401 - loads scipy's own library
+
+    return ThreadpoolController().select(user_api="blas")

@@ -1,0 +1,36 @@
+"""Fits in as many threads as their matrices are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from toprank.base import RankingData
+from toprank.convex.algebra.threads import threads_for
+
+__all__ = ["in_few_threads"]
+
+More = ParamSpec("More")
+Ranker = TypeVar("Ranker")
+Answer = TypeVar("Answer")
+
+
+def in_few_threads(
+    fit: Callable[Concatenate[Ranker, RankingData, More], Answer],
+) -> Callable[Concatenate[Ranker, RankingData, More], Answer]:
+    """A ranker's `_fit`, with the threads of its linear algebra limited by the size of its matrices."""
+
+    @wraps(fit)
+    def limited(self: Ranker, data: RankingData, *args: More.args, **kwargs: More.kwargs) -> Answer:
+        with threads_for(_side(self, *data.X.shape)):
+            return fit(self, data, *args, **kwargs)
+
+    return limited
+
+
+def _side(ranker: Any, n_rows: int, n_features: int) -> int:
+    """Rows of the largest square matrix: those of the kernel, of its approximation, or the features."""
+    if getattr(ranker, "kernel", None) is None:
+        return min(n_rows, n_features)
+    return n_rows if ranker.approximation is None else min(n_rows, int(ranker.n_components))
