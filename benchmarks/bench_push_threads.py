@@ -1,7 +1,7 @@
 """Fits with as many threads as they choose beside every other number, quiet and beside a busy process.
 
-What is chosen has to be within 1.2 times the best. Wall time, best of five; data from TOPRANK_DATA. Anything else
-that runs on the machine spoils the figures.
+What is chosen has to be within 1.2 times the best. Wall time, best of five; data from TOPRANK_DATA. Anything
+else that runs on the machine spoils the figures.
 """
 
 import multiprocessing
