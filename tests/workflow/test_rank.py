@@ -209,8 +209,14 @@ def test_few_items_of_a_class_do_without_an_ensemble(tmp_path):
         report = rank_items(source, RankOptions())
         assert report.delivered == "logistic"
         assert report.order == "label used"
-        assert any("too few for an ensemble" in remark for remark in report.remarks)
+        assert any("Only 1 item of one class: too few for an ensemble" in remark for remark in report.remarks)
         assert len(report.listing) == rows
+
+
+def test_a_ranker_of_one_list_refuses_queries_in_one_line(tmp_path):
+    source = _query_file(tmp_path, lambda frame: frame["y"])
+    with pytest.raises(InputError, match="leave --qid out or choose another"):
+        rank_items(source, RankOptions(ranker="TopPush", splits=0))
 
 
 def test_more_features_than_reranked_items_are_warned_of(tmp_path):

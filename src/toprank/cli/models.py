@@ -17,7 +17,8 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model written by 
 Trust = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="TYPE", help="Type in a .skops model to trust, for a file whose origin you know; repeatable."
+        metavar="TYPE",
+        help="Type in a .skops model to trust, or all, for a file whose origin you know; repeatable.",
     ),
 ]
 

@@ -20,6 +20,8 @@ from toprank.output import write_whole
 __all__ = ["check_model_ending", "load_model", "model_bytes", "save_model"]
 
 FORMAT = "toprank model"
+TRUST_ALL = "all"
+"""In place of the types in a file: whoever made it is trusted."""
 VERSION = 2
 """Raised when a file written now could no longer be read by the code before."""
 
@@ -55,7 +57,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     path : path-like
     trusted : collection of str
         Types in a ``.skops`` file to trust although skops does not, such as
-        ``"sklearn.tree._tree.Tree"``; only for files whose origin is known.
+        ``"sklearn.tree._tree.Tree"``, or ``"all"``; only for files whose origin is known.
 
     Raises
     ------
@@ -198,11 +200,12 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
         asked = io.get_untrusted_types(data=content)
     except (zipfile.BadZipFile, ValueError, KeyError):
         raise InputError("it is not a skops file, or was cut short.") from None
-    refused = sorted(set(asked) - set(trusted) - own_types())
+    refused = [] if TRUST_ALL in trusted else sorted(set(asked) - set(trusted) - own_types())
     if refused:
+        wanted = " ".join(f"--trust {name}" for name in refused)
         raise InputError(
-            f"it holds the type {refused[0]}, which is only loaded when you say so"
-            f" (--trust {refused[0]}), for a file whose origin you know."
+            f"it holds types that are only loaded when you say so, for a file whose origin you know: {wanted}"
+            f" (or --trust {TRUST_ALL})."
         )
     fields = io.loads(content, trusted=list(asked))
     if not isinstance(fields, dict) or set(fields) != {"model", "parts"}:

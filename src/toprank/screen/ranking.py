@@ -25,8 +25,9 @@ WIDE = 72
 MOST_COLUMNS = 8
 """Columns of the table whose worth is shown; --json has them all."""
 ORDERS = {
-    "out of fold": "Each item was placed by models that had not seen its own label; the reasons are the final model's.",
-    "unseen": "None of these items has a label that could have been used.",
+    "out of fold": "Each item was placed by models that had not seen its own label; the reasons are those of"
+    " the final model.",
+    "unseen": "Ranked by what was learned from the labelled items.",
     "label used": "The labels of these very items were used: expect less of others.",
 }
 

@@ -68,8 +68,7 @@ class Delivery:
             about[str(self.out)] = f"{len(listing)} ranked items"
         if self.model is not None:
             contents[self.model] = model_bytes(model, self.model)
-            about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE"
-            if self.model.suffix.lower() == ".skops":
-                about[str(self.model)] += " (it will ask which types to --trust)"
+            trust = " --trust all" if self.model.suffix.lower() == ".skops" else ""
+            about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE{trust}"
         write_whole(contents)
         return about

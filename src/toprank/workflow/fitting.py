@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status
@@ -69,6 +70,10 @@ def fit_quietly(
     That a search was cut short is left out, and what else the caller says otherwise: the outcome says it.
     """
     options = {"qid": qid} if qid is not None and isinstance(estimator, BaseRanker) else {}
+    if options and not has_fit_parameter(estimator, "qid"):
+        raise InputError(
+            f"{type(estimator).__name__}{CANNOT}it learns from one list; leave --qid out or choose another."
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

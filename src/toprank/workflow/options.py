@@ -2,23 +2,92 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from toprank import statistics
 from toprank.datasets import InputError
 from toprank.ensemble.heads import heads_of
-from toprank.lineup import BASES, Settings, named_rankers
+from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, Settings, named_rankers
 from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.source import Source
 
-__all__ = ["check_base", "checked_ranker", "checked_settings", "list_length", "optimisable"]
+__all__ = [
+    "PREFERENCES",
+    "RankOptions",
+    "check_base",
+    "checked_ranker",
+    "checked_settings",
+    "list_length",
+    "optimisable",
+]
 
+PREFERENCES = ("best", "simple")
 USUAL_BUDGET = 50
 SHARE_OF_A_SHORT_LIST = 10
 """Where nobody says how many items can be acted on: 50, or a tenth of a shorter list."""
 DEPTH_FACTOR = 4
 """Reranking looks at so many times the budget, until the data say better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankOptions:
+    """What to do with the items.
+
+    Parameters
+    ----------
+    budget : int or None
+        How many items (of each query) can be acted on; None for 50, or a tenth of a shorter list.
+    statistic : str or None
+        What to optimise and to report; None for the DCG of the items within the budget.
+    depth : int or None
+        How many items a reranker orders anew; None to find out on held-out items.
+    ranker : str or None
+        One of `toprank.lineup.named_rankers`; None for the ensemble.
+    prefer : {"best", "simple"}
+        Whether a simpler ranker is delivered where it is within one standard error of the best.
+    base : str
+        Who makes the list that a reranker orders anew: one of `toprank.lineup.BASES`.
+    time_limit : float or None
+        Seconds for all fitting: half for the final model at most, the rest shared by the held-out fits.
+    seed : int
+    splits : int
+        Splits for the held-out figures; 0 for none.
+    held_out : float
+        Share of the items held out in each.
+    keep_proof : bool
+        Whether the model should carry the proof, for `toprank verify` to replay.
+    """
+
+    budget: int | None = None
+    statistic: str | None = None
+    depth: int | None = None
+    ranker: str | None = None
+    prefer: str = "best"
+    base: str = "logistic"
+    time_limit: float | None = 60.0
+    seed: int = 0
+    splits: int = 5
+    held_out: float = 0.5
+    keep_proof: bool = False
+
+    @property
+    def surely_linear(self) -> bool:
+        """Whether the model will be a list of numbers, whatever the held-out figures say."""
+        linear = self.wanted == "logistic" or (self.wanted == RERANK and self.base in LINEAR_BASES)
+        # Our own rankers are; those with kernels or trees are found out when they are written.
+        own = self.wanted not in (ENSEMBLE, RERANK, *BASES)
+        return (linear or own) and not (self.prefer == "simple" and self.wanted == ENSEMBLE)
+
+    @property
+    def wanted(self) -> str:
+        """The ranker to deliver if it is worth it: what is said about reranking asks for a reranker."""
+        if self.ranker is not None:
+            return checked_ranker(self.ranker)
+        about_reranking = self.depth is not None or self.base != "logistic" or self.keep_proof
+        return RERANK if about_reranking and self.prefer == "best" else ENSEMBLE
 
 
 def checked_settings(

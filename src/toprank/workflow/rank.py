@@ -14,7 +14,7 @@ from toprank.base import best_first, ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import Encoder, InputError, Table, learn_encoder
 from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning
-from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, Settings
+from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import ordered_by
 from toprank.rankers.direct import DirectRanker
@@ -35,7 +35,7 @@ from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
 from toprank.workflow.hints import column_hints, width_hint
 from toprank.workflow.hits import chance_of, hits_at
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
-from toprank.workflow.options import checked_ranker, checked_settings
+from toprank.workflow.options import PREFERENCES, RankOptions, checked_settings
 from toprank.workflow.report import Found, RankReport, column_worths
 from toprank.workflow.source import Source
 from toprank.workflow.splits import held_out_splits
@@ -43,67 +43,8 @@ from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["RankOptions", "rank_items"]
 
-PREFERENCES = ("best", "simple")
 OVERLAP_BY_TIME = 0.5
 """Share of the held-out rows that two splits by time have in common."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankOptions:
-    """What to do with the items.
-
-    Parameters
-    ----------
-    budget : int or None
-        How many items (of each query) can be acted on; None for 50, or a tenth of a shorter list.
-    statistic : str or None
-        What to optimise and to report; None for the DCG of the items within the budget.
-    depth : int or None
-        How many items a reranker orders anew; None to find out on held-out items.
-    ranker : str or None
-        One of `toprank.lineup.named_rankers`; None for the ensemble.
-    prefer : {"best", "simple"}
-        Whether a simpler ranker is delivered where it is within one standard error of the best.
-    base : str
-        Who makes the list that a reranker orders anew: one of `toprank.lineup.BASES`.
-    time_limit : float or None
-        Seconds for all fitting: half for the final model at most, the rest shared by the held-out fits.
-    seed : int
-    splits : int
-        Splits for the held-out figures; 0 for none.
-    held_out : float
-        Share of the items held out in each.
-    keep_proof : bool
-        Whether the model should carry the proof, for `toprank verify` to replay.
-    """
-
-    budget: int | None = None
-    statistic: str | None = None
-    depth: int | None = None
-    ranker: str | None = None
-    prefer: str = "best"
-    base: str = LOGISTIC
-    time_limit: float | None = 60.0
-    seed: int = 0
-    splits: int = 5
-    held_out: float = 0.5
-    keep_proof: bool = False
-
-    @property
-    def surely_linear(self) -> bool:
-        """Whether the model will be a list of numbers, whatever the held-out figures say."""
-        linear = self.wanted == LOGISTIC or (self.wanted == RERANK and self.base in LINEAR_BASES)
-        # Our own rankers are; those with kernels or trees are found out when they are written.
-        own = self.wanted not in (ENSEMBLE, RERANK, *BASES)
-        return (linear or own) and not (self.prefer == "simple" and self.wanted == ENSEMBLE)
-
-    @property
-    def wanted(self) -> str:
-        """The ranker to deliver if it is worth it: what is said about reranking asks for a reranker."""
-        if self.ranker is not None:
-            return checked_ranker(self.ranker)
-        about_reranking = self.depth is not None or self.base != LOGISTIC or self.keep_proof
-        return RERANK if about_reranking and self.prefer == "best" else ENSEMBLE
 
 
 def rank_items(
@@ -410,4 +351,7 @@ def _able(names: list[str], items: Items) -> tuple[list[str], list[str]]:
         return names, []
     rest = [name for name in names if name != ENSEMBLE]
     fewest = int(np.bincount(items.y, minlength=2).min())
-    return rest, [f"{fewest} items of one class are too few for an ensemble: {label_of(rest[0])} is used."]
+    items_ = "item" if fewest == 1 else "items"
+    return rest, [
+        f"Only {fewest} {items_} of one class: too few for an ensemble; {label_of(rest[0])} is used."
+    ]
