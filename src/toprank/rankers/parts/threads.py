@@ -22,7 +22,7 @@ def in_few_threads(
     """A ranker's `_fit`, with the threads of its linear algebra limited by the size of its matrices."""
 
     @wraps(fit)
-    def limited(self: Ranker, data: RankingData, *args: More.args, **kwargs: More.kwargs) -> Answer:
+    def limited(self: Ranker, data: RankingData, /, *args: More.args, **kwargs: More.kwargs) -> Answer:
         with threads_for(_side(self, *data.X.shape)):
             return fit(self, data, *args, **kwargs)
 
