@@ -1,9 +1,15 @@
-"""One quick instance of every public ranker, and of every value of its mode parameters, by name.
+"""The registry of ranker variants: every public ranker, and every value of its mode parameters, by name.
 
 A mode parameter chooses between ways to pose or to solve a problem; the docstrings list its values in braces.
-A new ranker needs a line in `MODES`, a new value a variant: `test_rankers.py` fails without.
+A new ranker needs a line in `MODES`, a new value a variant: `test_rankers.py` fails without. All contract
+tests run over `VARIANTS`; those marked slow are for the nightly run.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import toprank
@@ -25,6 +31,7 @@ APPROXIMATIONS = [
     {"kernel": "rbf", "approximation": "fourier", "n_components": 20},
 ]
 PROJECTION = {"solver": "gradient_projection", "tol": 1e-3, "max_iter": 20_000}
+QUICK = toprank.DirectRanker(n_restarts=1)
 
 
 def modes(name, *values):
@@ -34,9 +41,12 @@ def modes(name, *values):
 # What all variants of a ranker share, then what each changes.
 MODES = {
     "AccuracyAtTop": ({}, []),
-    "BaggedRanker": ({"ranker": toprank.DirectRanker(n_restarts=1), "n_bags": 2}, []),
+    "BaggedRanker": (
+        {"ranker": toprank.DirectRanker(n_restarts=1), "n_bags": 2},
+        modes("ranker", LogisticRegression()),
+    ),
     "DirectRanker": ({"n_restarts": 2}, []),
-    "ExactRanker": ({"time_limit": 10}, []),
+    "ExactRanker": ({"time_limit": 1}, []),
     "GreedyRankRLS": ({}, modes("levels", "graded")),
     "Grill": ({}, []),
     "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),
@@ -51,7 +61,15 @@ MODES = {
     ),
     "PNormPushCV": ({"Cs": (0.1, 1.0)}, []),
     "PatMat": ({}, [*modes("loss", "logistic"), *modes("negative_share", 0.1)]),
-    "PluginRanker": ({}, modes("estimator", LinearRegression(), LogisticRegression(C=0.1))),
+    "PluginRanker": (
+        {},
+        modes(
+            "estimator",
+            LinearRegression(),
+            LogisticRegression(C=0.1),
+            RandomForestClassifier(3, random_state=0),
+        ),
+    ),
     "RankBoost": (
         {"n_estimators": 20},
         [*modes("weak_rankers", "stumps"), *modes("validation_fraction", 0.3)],
@@ -88,7 +106,16 @@ MODES = {
             *modes("kernel", "rbf", "precomputed"),
         ],
     ),
-    "RankThenRerank": ({"time_limit": 10}, []),
+    "RankThenRerank": (
+        {"time_limit": 1},
+        [
+            *modes("cv", None),
+            *modes("reranker", toprank.RankSVM()),
+            {"reranker": QUICK, "n_bags": 2},
+            {"reranker": QUICK, "base": HistGradientBoostingClassifier(max_iter=5)},
+            {"reranker": QUICK, "base": toprank.RankSVM()},
+        ],
+    ),
     "RankerCV": (
         {"Cs": (0.1, 1.0), "cv": 2},
         modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),
@@ -122,17 +149,25 @@ def title(name, changes):
     return f"{name}({', '.join(parts)})"
 
 
-def makers(all_changes):
-    """A function that makes each variant, by title."""
-    return {
-        title(name, changes): lambda name=name, changes=changes: getattr(toprank, name)(
-            **{**MODES[name][0], **changes}
-        )
-        for name, several in all_changes.items()
-        for changes in several
-    }
+@dataclass(frozen=True)
+class Variant:
+    """How to make one, and whether its checks take a minute."""
+
+    make: Callable[[], Any]
+    slow: bool = False
 
 
-RANKERS = {name: (lambda name=name: getattr(toprank, name)(**MODES[name][0])) for name in MODES}
-VARIANTS = makers({name: changes for name, (_, changes) in MODES.items()})
-SLOW_VARIANTS = makers(SLOW_MODES)
+def variant(name, changes, slow=False):
+    return Variant(lambda: getattr(toprank, name)(**{**MODES[name][0], **changes}), slow)
+
+
+RANKERS = list(MODES)
+VARIANTS = {
+    **{name: variant(name, {}) for name in MODES},
+    **{title(name, one): variant(name, one) for name, (_, several) in MODES.items() for one in several},
+    **{
+        title(name, one): variant(name, one, slow=True)
+        for name, several in SLOW_MODES.items()
+        for one in several
+    },
+}

@@ -44,7 +44,9 @@ def _model(ranker, table=None):
 
 
 def _reranker(**options):
-    return RankThenRerank(options.pop("base", None), DirectRanker(random_state=0), top=30, **options)
+    return RankThenRerank(
+        options.pop("base", None), DirectRanker(random_state=0), top=30, **{"random_state": 0, **options}
+    )
 
 
 RANKERS = {
@@ -85,7 +87,7 @@ def test_the_top_of_one_class_comes_back_too(tmp_path):
     table = _table()
     table.frame["weight"] = table.frame["y"] * 10 + table.frame["weight"] / 100
     with pytest.warns(UserWarning, match="one class only"):
-        model = _model(RankThenRerank(top=5), table)
+        model = _model(RankThenRerank(fewest_of_a_class=0, top=5), table)
     save_model(model, tmp_path / "m.json")
     np.testing.assert_array_equal(load_model(tmp_path / "m.json").scores(table)[0], model.scores(table)[0])
 

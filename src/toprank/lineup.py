@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from toprank.base import BaseRanker, RankerTags
 from toprank.control import Callback
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "RERANKER",
     "Contender",
     "Settings",
+    "capabilities",
+    "capability_table",
     "lineup",
     "make_base",
     "make_named",
@@ -71,6 +74,8 @@ class Settings:
         Told about the progress of the search.
     keep_proof : bool
         Whether a certificate should carry its proof.
+    fewest_of_a_class : int
+        The top is made longer until it holds so many items of either class; 0 keeps to it.
     """
 
     statistic: str = "dcg"
@@ -80,6 +85,7 @@ class Settings:
     seed: int = 0
     callback: Callback | None = None
     keep_proof: bool = False
+    fewest_of_a_class: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +96,10 @@ class Contender:
     make: Callable[[], Any]
 
 
-def lineup(settings: Settings, rows: int) -> list[Contender]:
+def lineup(settings: Settings, rows: int, *, queries: bool = False) -> list[Contender]:
     """Everyone who takes part in a comparison on so many training rows, logistic regression first.
+
+    With `queries`, those rankers only that can learn from several lists.
 
     >>> [contender.name for contender in lineup(Settings(top=50), rows=120)][:3]
     ['logistic regression', 'rerank the top 50', 'rerank the top 100']
@@ -106,8 +114,34 @@ def lineup(settings: Settings, rows: int) -> list[Contender]:
         if wider.top < rows:
             contenders.append(Contender(f"rerank the top {wider.top}", partial(make_reranker, wider)))
     for name, kind in _whole_list_rankers().items():
+        if queries and not _make(kind, settings).ranker_tags.queries:
+            continue
         contenders.append(Contender(LABELS.get(name, name), partial(_make, kind, settings)))
     return contenders
+
+
+def capabilities() -> dict[str, RankerTags]:
+    """What each public ranker can do as it comes, by its name.
+
+    >>> capabilities()["TopPush"].queries, capabilities()["ExactRanker"].exact
+    (False, True)
+    """
+    return {name: kind().ranker_tags for name, kind in sorted(_public_rankers().items())}
+
+
+def capability_table() -> str:
+    """The same as a table in Markdown, for the documentation.
+
+    >>> capability_table().splitlines()[2]
+    '| AccuracyAtTop | yes |  |  | yes | yes |  |'
+    """
+    heads = ("ranker", "weights", "queries", "graded labels", "weighs the top", "linear", "proved")
+    lines = [heads, ("---",) * len(heads)]
+    for name, can in capabilities().items():
+        graded = "levels" in inspect.signature(_public_rankers()[name]).parameters
+        said = (can.weights, can.queries, graded, can.at_top, can.linear, can.exact)
+        lines.append((name, *("yes" if one else "" for one in said)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def make_base(settings: Settings) -> Any:
@@ -126,7 +160,7 @@ def make_base(settings: Settings) -> Any:
 
 
 def make_reranker(settings: Settings, *, base: Any = None) -> Any:
-    """Base ranker, then `RERANKER` on the top of its list; a `base` given is used as it is."""
+    """Base ranker, then `RERANKER` on the top of its list; a `base` given is fitted, and used as it is."""
     import toprank
 
     reranker = _make(getattr(toprank, RERANKER), replace(settings, time_limit=None, callback=None))
@@ -134,9 +168,12 @@ def make_reranker(settings: Settings, *, base: Any = None) -> Any:
         make_base(settings) if base is None else base,
         reranker,
         top=settings.top,
+        cv=5 if base is None else "prefit",
+        fewest_of_a_class=settings.fewest_of_a_class,
         # For base and reranker together.
         time_limit=settings.time_limit,
         callback=settings.callback,
+        random_state=settings.seed,
     )
 
 
@@ -161,15 +198,14 @@ def make_named(name: str, settings: Settings) -> Any:
 
 def _whole_list_rankers() -> dict[str, type]:
     """Public ranker classes that take part as they are."""
+    return {name: kind for name, kind in _public_rankers().items() if name not in LEFT_OUT}
+
+
+def _public_rankers() -> dict[str, type[BaseRanker]]:
     import toprank
-    from toprank.base import BaseRanker
 
     found = {name: getattr(toprank, name) for name in toprank.__all__}
-    return {
-        name: kind
-        for name, kind in found.items()
-        if isinstance(kind, type) and issubclass(kind, BaseRanker) and name not in LEFT_OUT
-    }
+    return {n: one for n, one in found.items() if isinstance(one, type) and issubclass(one, BaseRanker)}
 
 
 def _make(kind: type, settings: Settings) -> Any:

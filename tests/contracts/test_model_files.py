@@ -7,11 +7,16 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
 
 import toprank
+from ranker_variants import VARIANTS
 from toprank.base import BaseRanker
 from toprank.datasets import InputError, Labelled, Roles, Table, learn_encoder
 from toprank.model import RankingModel, load_model, save_model
+from toprank.testing.samples import takes_kernel
 
 pytest.importorskip("skops")
 
@@ -21,58 +26,81 @@ def rough(row, other):
     return float(1.0 + row @ other)
 
 
-PUBLIC = {name: getattr(toprank, name) for name in toprank.__all__}
+def can_be_a_table(ranker):
+    """Rows of a table have features, not kernel values; a kernel of the user's own is tested below."""
+    return not takes_kernel(ranker) and not callable(getattr(ranker, "kernel", None))
+
+
 CONFIGURATIONS = {
-    **{name: one for name, one in PUBLIC.items() if isinstance(one, type) and issubclass(one, BaseRanker)},
-    "BaggedRanker": lambda: toprank.BaggedRanker(toprank.DirectRanker(n_restarts=1), n_bags=2),
-    "TopEnsemble": lambda: toprank.TopEnsemble(
-        [("logistic", LogisticRegression()), ("svm", toprank.RankSVM())], cv=2
-    ),
-    "push, rbf": lambda: toprank.InfinitePush(kernel="rbf"),
-    "push, nystroem": lambda: toprank.InfinitePush(kernel="rbf", approximation="nystroem", n_components=10),
-    "push, fourier": lambda: toprank.InfinitePush(kernel="rbf", approximation="fourier", n_components=10),
-    "push, gradient projection": lambda: toprank.InfinitePush(solver="gradient_projection", max_iter=20),
-    "svm, hinge": lambda: toprank.RankSVM(loss="hinge"),
-    "svm, l1": lambda: toprank.RankSVM(norm="l1"),
-    "svm, rbf": lambda: toprank.RankSVM(kernel="rbf"),
+    **{n: one.make for n, one in VARIANTS.items() if not one.slow and can_be_a_table(one.make())},
     "svm, as many landmarks as features": lambda: toprank.RankSVM(
         kernel="rbf", approximation="nystroem", n_components=4
     ),
     "svm, generator": lambda: toprank.RankSVM(random_state=np.random.RandomState(0)),
-    "rls, rbf": lambda: toprank.RankRLS(kernel="rbf"),
-    "boost, stumps": lambda: toprank.RankBoost(weak_rankers="stumps"),
-    "boost, features": lambda: toprank.RankBoost(weak_rankers="features"),
-    "p-norm, boosted features": lambda: toprank.PNormPush(solver="boosting", weak_rankers="features"),
-    "p-norm, boosted stumps": lambda: toprank.PNormPush(solver="boosting", weak_rankers="stumps"),
-    "at top, rbf": lambda: toprank.AccuracyAtTop(0.2, kernel="rbf"),
-    "at top, nystroem": lambda: toprank.AccuracyAtTop(
-        0.2, kernel="rbf", approximation="nystroem", n_components=10
-    ),
     "at top, as many landmarks as features": lambda: toprank.AccuracyAtTop(
         0.2, kernel="rbf", approximation="nystroem", n_components=4
     ),
     "at top, local": lambda: toprank.AccuracyAtTop(0.2, solver="local", random_state=0),
-    "plugin, logistic": lambda: toprank.PluginRanker(LogisticRegression()),
-    "plugin, forest": lambda: toprank.PluginRanker(RandomForestClassifier(3, random_state=0)),
     "cv, rbf": lambda: toprank.RankerCV(toprank.RankSVM(kernel="rbf"), Cs=[1.0], cv=2),
+    "cv, splitter": lambda: toprank.RankSVMCV(Cs=[1.0], cv=StratifiedKFold(2)),
     "rerank, rbf": lambda: toprank.RankThenRerank(reranker=toprank.InfinitePush(kernel="rbf"), top=40),
     "rerank, svm": lambda: toprank.RankThenRerank(toprank.RankSVM(), toprank.TopPush(), top=40),
-    "exact, statistic": lambda: toprank.ExactRanker(toprank.statistics.get("ndcg@5"), time_limit=5),
-    "exact, proof": lambda: toprank.ExactRanker(keep_proof=True, time_limit=5),
-    "direct, weights": lambda: toprank.DirectRanker("auc", random_state=np.random.default_rng(0)),
+    "rerank, forest": lambda: toprank.RankThenRerank(FOREST, toprank.DirectRanker(n_restarts=1), top=40),
+    "bag, forest": lambda: toprank.BaggedRanker(FOREST, n_bags=2),
+    "ensemble, forest": lambda: toprank.TopEnsemble([("forest", FOREST), ("bayes", GaussianNB())], cv=2),
+    "ensemble, lightgbm": lambda: toprank.TopEnsemble(
+        [("boosting", lightgbm()), ("bayes", GaussianNB())], cv=2
+    ),
+    "ensemble, catboost": lambda: toprank.TopEnsemble(
+        [("boosting", catboost()), ("bayes", GaussianNB())], cv=2
+    ),
+    "bag, lightgbm": lambda: toprank.BaggedRanker(lightgbm(), n_bags=2),
+    "exact, statistic": lambda: toprank.ExactRanker(toprank.statistics.get("ndcg@5"), time_limit=1),
+    "exact, proof": lambda: toprank.ExactRanker(keep_proof=True, time_limit=1),
+    "direct, generator": lambda: toprank.DirectRanker(
+        "auc", random_state=np.random.default_rng(0), n_restarts=1
+    ),
 }
-TREES = ["sklearn.tree._tree.Tree"]
-NOT_LINEAR = {
-    name for name in CONFIGURATIONS if any(word in name for word in ("rbf", "stumps", "forest"))
-} | {
-    "BaggedRanker",  # its mean of scores is linear, but not to the last digit
-    "TopEnsemble",
-    "push, nystroem",
-    "push, fourier",
-    "svm, as many landmarks as features",
-    "at top, nystroem",
-    "at top, as many landmarks as features",
-}
+FOREST = RandomForestClassifier(3, random_state=0)
+TRUSTED = [
+    "sklearn.tree._tree.Tree",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn._loss._loss.CyHalfBinomialLoss",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "collections.OrderedDict",
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "catboost.core.CatBoostClassifier",
+]
+
+
+def lightgbm():
+    module = pytest.importorskip("lightgbm", reason="the extra `boosting` is not installed")
+    return module.LGBMClassifier(n_estimators=5, min_child_samples=5, n_jobs=1, verbosity=-1)
+
+
+def catboost():
+    module = pytest.importorskip("catboost", reason="the extra `boosting` is not installed")
+    return module.CatBoostClassifier(iterations=5, verbose=False, allow_writing_files=False, thread_count=1)
+
+
+def is_text(ranker):
+    """What the tags say: a linear score, one learned with such a ranker, a linear list reranked linearly."""
+    if isinstance(ranker, toprank.RankThenRerank):
+        return all(is_text(one) for one in (ranker.base_, ranker.reranker_) if one is not None)
+    if isinstance(ranker, Pipeline):
+        return is_text(ranker.steps[-1][1])
+    for inside in ("estimator_", "ranker_"):
+        if hasattr(ranker, inside):
+            return is_text(getattr(ranker, inside))
+    return (
+        ranker.ranker_tags.linear
+        if isinstance(ranker, BaseRanker)
+        else isinstance(ranker, LogisticRegression)
+    )
 
 
 def fitted(make, seed=0):
@@ -99,7 +127,7 @@ def same(model, again, table):
 def test_a_model_is_saved_completely_or_not_at_all(tmp_path, name):
     model, table = fitted(CONFIGURATIONS[name])
     text, binary = tmp_path / "model.json", tmp_path / "model.skops"
-    if name in NOT_LINEAR:
+    if not is_text(model.ranker):
         with pytest.raises(InputError, match=r"not a linear model .*\.skops"):
             save_model(model, text)
         assert not text.exists()
@@ -107,23 +135,22 @@ def test_a_model_is_saved_completely_or_not_at_all(tmp_path, name):
         save_model(model, text)
         same(model, load_model(text), table)
     save_model(model, binary)
-    same(model, load_model(binary, trusted=TREES if "forest" in name else ()), table)
+    same(model, load_model(binary, trusted=TRUSTED), table)
 
 
 def test_the_answer_depends_on_the_fit_and_not_on_the_name(tmp_path):
-    """Attributes left over from a linear fit do not make a kernel model linear."""
+    """A ranker that was linear once is so no longer."""
     model, _ = fitted(toprank.InfinitePush)
     X, y = np.random.default_rng(1).normal(size=(30, 4)), np.arange(30) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.ranker.set_params(kernel="rbf").fit(X, y)
-    assert hasattr(model.ranker, "coef_")
     with pytest.raises(InputError, match=r"InfinitePush\(kernel='rbf'\) is not a linear model"):
         save_model(model, tmp_path / "model.json")
 
 
 def test_a_kernel_of_the_users_own_is_no_text(tmp_path):
     model, _ = fitted(lambda: toprank.InfinitePush(kernel=rough))
-    with pytest.raises(InputError, match="InfinitePush has a kernel that is no text"):
+    with pytest.raises(InputError, match=r"InfinitePush\(kernel=.*is not a linear model"):
         save_model(model, tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []

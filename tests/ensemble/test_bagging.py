@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from toprank import BaggedRanker, DirectRanker
 from toprank.base import RankingData
-from toprank.ensemble.bagging import _bootstrap
+from toprank.ensemble.bagging import bootstrap
 
 
 def noisy(n=120, d=3, seed=0):
@@ -21,7 +21,7 @@ def quick(**options):
 
 def test_samples_keep_the_number_of_positives():
     X, y = noisy()
-    sample = _bootstrap(RankingData(X, y.astype(np.int8)), np.random.default_rng(1))
+    sample = bootstrap(RankingData(X, y.astype(np.int8)), np.random.default_rng(1))
     assert sample.y.sum() == y.sum()
     assert len(sample.y) == len(y)
     assert len(np.unique(sample.X[:, 0])) < len(y)  # with replacement
@@ -30,7 +30,7 @@ def test_samples_keep_the_number_of_positives():
 def test_a_query_drawn_twice_is_two_queries():
     X, y = noisy(40)
     qid = np.repeat(np.arange(10), 4)
-    sample = _bootstrap(RankingData(X, y.astype(np.int8), qid), np.random.default_rng(2))
+    sample = bootstrap(RankingData(X, y.astype(np.int8), qid), np.random.default_rng(2))
     for query in np.unique(sample.qid):
         rows = sample.X[sample.qid == query]
         assert len(rows) == 4

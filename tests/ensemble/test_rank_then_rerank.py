@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from toprank import DirectRanker, RankThenRerank, statistics
-from toprank.control import Outcome, SearchStoppedWarning, Status, keep_best_on_interrupt
+from toprank.base import LinearRanker
+from toprank.control import Outcome, Progress, SearchStoppedWarning, Status, keep_best_on_interrupt
 from toprank.ensemble.rank_then_rerank import OneClassTopWarning
 from toprank.rankers.parts.starts import linear_direction
 
@@ -77,7 +78,9 @@ def test_hostile_scores_keep_their_order(pairs, top):
     y = np.arange(len(X)) % 2
     with np.errstate(over="ignore"):
         try:
-            ranker = RankThenRerank(Given(0), Given(1), top=top).fit(X, y)
+            ranker = RankThenRerank(Given(0), Given(1), top=top, fewest_of_a_class=0, pass_score=False).fit(
+                X, y
+            )
         except OneClassTopWarning:
             return
         scores = ranker.decision_function(X)
@@ -97,9 +100,9 @@ def test_top_as_count_and_share(top, count):
     y[np.argsort(-X[:, 0])[:2]] = 0, 1
     if count == 1:
         with pytest.warns(OneClassTopWarning):
-            ranker = RankThenRerank(Given(0), Given(1), top=top).fit(X, y)
+            ranker = RankThenRerank(Given(0), Given(1), top=top, fewest_of_a_class=0).fit(X, y)
     else:
-        ranker = RankThenRerank(Given(0), Given(1), top=top).fit(X, y)
+        ranker = RankThenRerank(Given(0), Given(1), top=top, fewest_of_a_class=0).fit(X, y)
     assert ranker.n_top_ == count
 
 
@@ -121,7 +124,7 @@ def test_one_class_on_top_keeps_the_base_order_and_says_so():
     X, _ = data()
     y = (X[:, 0] > np.quantile(X[:, 0], 0.8)).astype(int)
     with pytest.warns(OneClassTopWarning, match="one class only"):
-        ranker = RankThenRerank(Given(0), Given(1), top=20).fit(X, y)
+        ranker = RankThenRerank(Given(0), Given(1), top=20, fewest_of_a_class=0).fit(X, y)
     assert ranker.reranker_ is None
     assert "base order is kept" in ranker.outcome_.notes[0]
     assert ranker.rank(X).tolist() == np.argsort(-X[:, 0], kind="stable").tolist()
@@ -169,17 +172,35 @@ def test_pipelines_grids_and_folds():
     assert clone(grid.best_estimator_).get_params()["rankthenrerank__top"] in (20, 40)
 
 
+class Listening(LinearRanker):
+    """Keeps what it hears of the run it is fitted in."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def _fit(self, data, run):
+        self.coef_ = np.zeros(data.X.shape[1]) if data.start is None else data.start
+        self.remaining_, self.draw_ = run.remaining(), run.rng.integers(2**31)
+        self.went_on_ = run.report(Progress(1.0, phase="listening"), force=True)
+        return Outcome(1.0, status=run.stopped_by or Status.FINISHED)
+
+
 def test_time_seed_callback_and_start_reach_the_reranker():
     X, y = data()
     seen = []
-    ranker = RankThenRerank(top=40, time_limit=30.0, random_state=3, callback=seen.append).fit(X, y)
-    inner = ranker.reranker_.get_params()
-    assert 0 < inner["time_limit"] <= 30.0
-    assert isinstance(inner["random_state"], int)
-    assert seen
-    assert inner["start"].shape == (4,)
+    options = {"top": 40, "time_limit": 30.0, "random_state": 3}
+    one, two = (RankThenRerank(None, Listening(), callback=seen.append, **options).fit(X, y) for _ in "12")
+    heard = one.reranker_
+    assert 0 < heard.remaining_ <= 30.0
+    assert heard.draw_ == two.reranker_.draw_
+    assert [progress.phase for progress in seen] == ["listening"] * 2
+    assert np.allclose(heard.coef_, linear_direction(one.base_, 4))
     own = RankThenRerank(reranker=DirectRanker(random_state=7), top=40, random_state=3).fit(X, y)
     assert own.reranker_.random_state == 7
+    assert one.reranker_.get_params().keys() == {"random_state"}
+    with pytest.warns(SearchStoppedWarning, match=r"RankThenRerank \(Listening\).*callback"):
+        stopped = RankThenRerank(None, Listening(), callback=lambda progress: False, **options).fit(X, y)
+    assert not stopped.reranker_.went_on_
 
 
 def test_same_seed_same_answer():
@@ -197,17 +218,23 @@ def test_the_direction_of_a_linear_base_is_found():
 
 
 class Interrupted(Given):
-    """A base during whose fit somebody presses Ctrl-C."""
+    """A base during whose fit somebody presses Ctrl-C, once."""
+
+    pressed = False
 
     def fit(self, X, y):
-        signal.raise_signal(signal.SIGINT)
+        if not Interrupted.pressed:
+            Interrupted.pressed = True
+            signal.raise_signal(signal.SIGINT)
         return super().fit(X, y)
 
 
-def test_ctrl_c_while_the_base_is_fitted_stops_the_reranker_too():
+@pytest.mark.parametrize("cv", [None, 5])
+def test_ctrl_c_while_the_base_is_fitted_stops_the_reranker_too(cv):
+    Interrupted.pressed = False
     X, y = data(n=2000, d=10)
     with keep_best_on_interrupt(), pytest.warns(SearchStoppedWarning):
-        ranker = RankThenRerank(Interrupted(0), DirectRanker(n_restarts=10_000), top=500).fit(X, y)
+        ranker = RankThenRerank(Interrupted(0), DirectRanker(n_restarts=10_000), top=500, cv=cv).fit(X, y)
     assert ranker.outcome_.status is Status.INTERRUPTED
     assert ranker.outcome_.seconds < 20
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import check_estimator
 
 from at_top_oracles import rule, top_quantile
 from toprank.control import SearchStoppedWarning, keep_best_on_interrupt
@@ -25,20 +24,6 @@ def sample(seed, n=24, d=3, *, share=0.4, noise=1.0):
     X = rng.normal(size=(n, d)) + 3.0
     score = X[:, 0] - X[:, 1] / 2 + noise * rng.normal(size=n)
     return X, (score > np.quantile(score, 1 - share)).astype(int)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_contract():
-    check_estimator(AccuracyAtTop())
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "parameters", [{"solver": "screened"}, {"solver": "local", "random_state": 0}, {"kernel": "rbf"}]
-)
-def test_scikit_learn_contract_of_the_other_solvers(parameters):
-    check_estimator(AccuracyAtTop(**parameters))
 
 
 @pytest.mark.parametrize("seed, tau, C", [(0, 0.25, 0.01), (1, 0.125, 0.001), (2, 0.5, 0.1), (3, 0.25, 1.0)])

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, ranking_scores
+from toprank.base import BaseRanker, Matrix, RankingData, fit_copy, ranking_scores, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
-from toprank.ensemble.members import fit_member, take
+from toprank.ensemble.explaining import importances_of, spreads_of
+from toprank.ensemble.inner import set_tags
+from toprank.rankers.parts.weighted import value_of_scores
 
-__all__ = ["BaggedRanker"]
+__all__ = ["BaggedRanker", "bootstrap"]
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +47,8 @@ class BaggedRanker(BaseRanker):
     ----------
     rankers_ : list of estimators
         The fitted ranker of each sample.
+    coef_, feature_importances_ : ndarray of shape (n_features,)
+        Coefficients of the mean score where all rankers are linear; share of each feature where they tell.
     outcome_ : Outcome
         Value of the statistic (the ranker's, else AUC) on the training rows.
 
@@ -99,16 +102,26 @@ class BaggedRanker(BaseRanker):
         shares = [np.ravel(r.coef_) / s for r, s in zip(self.rankers_, self._spreads, strict=True)]
         return np.asarray(np.mean(shares, axis=0))
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """The mean share of each feature in the rankers' scores, where they tell."""
+        found = [importances_of(ranker, self._feature_spreads) for ranker in self.rankers_]
+        known = [shares for shares in found if shares is not None]
+        if not known:
+            raise AttributeError(f"{type(self.rankers_[0]).__name__} tells nothing of its features.")
+        return np.asarray(np.mean(known, axis=0))
+
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         if not isinstance(self.n_bags, int | np.integer) or self.n_bags < 1:
             raise ValueError(f"n_bags={self.n_bags!r} must be a whole number, at least 1.")
         self.rankers_ = []
+        self._feature_spreads = spreads_of(data.X)
         total = np.zeros(len(data.y))
         spreads: list[float] = []
         for bag in range(self.n_bags):
             # What is left of the time is shared by the samples that are left.
             part = run.part(1.0 / (self.n_bags - bag), silent=True)
-            ranker = fit_member(self._model, _bootstrap(data, run.rng), part)
+            ranker = fit_copy(self._model, bootstrap(data, run.rng), part, start=data.start)
             scores = ranking_scores(ranker, data.X)
             spreads.append(float(scores.std()) or 1.0)
             self.rankers_.append(ranker)
@@ -121,15 +134,22 @@ class BaggedRanker(BaseRanker):
         return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=len(spreads))
 
     def _value(self, data: RankingData, scores: Floats) -> float:
-        statistic = statistics.get(self.statistic)
-        return float(statistic(data.y, scores, qid=data.qid, sample_weight=data.sample_weight))
+        return value_of_scores(self.statistic, data.y, scores, qid=data.qid, sample_weight=data.sample_weight)
+
+    def _inside(self) -> list[Any]:
+        return [self._model]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        set_tags(tags, [self._model])
+        return tags
 
     def _scores(self, X: Matrix) -> Floats:
         shares = [ranking_scores(r, X) / s for r, s in zip(self.rankers_, self._spreads, strict=True)]
         return np.asarray(np.mean(shares, axis=0))
 
 
-def _bootstrap(data: RankingData, rng: np.random.Generator) -> RankingData:
+def bootstrap(data: RankingData, rng: np.random.Generator) -> RankingData:
     """Rows drawn with replacement, as many of each label as there are; whole queries where there are any."""
     if data.qid is None:
         classes = [np.flatnonzero(data.y == label) for label in (0, 1)]

@@ -13,7 +13,7 @@ from toprank import statistics
 from toprank.exact.weights import PositionWeights, position_weights
 from toprank.statistics import LinearRankStatistic
 
-__all__ = ["Heads", "check_top", "heads_of", "linear_statistic", "spread_of", "squeezed"]
+__all__ = ["Heads", "check_top", "heads_of", "linear_statistic", "spread_of", "squeezed", "wide_enough"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -130,6 +130,31 @@ def heads_of(scores: Floats, qid: Ints | None, *, top: int | float, threshold: f
     there = size > 0
     cuts[there] = scores[order[(begins + counts - 1)[there]]]
     return Heads(lists, scores, cuts)
+
+
+def wide_enough(
+    scores: Floats, y: NDArray[np.int8], qid: Ints | None, top: int | float, fewest: int
+) -> int | float:
+    """The given top, doubled until it holds so many items of either class that can be compared.
+
+    Or all there are, where these are fewer.
+
+    >>> wide_enough(np.arange(8.0), np.array([0, 1, 0, 1, 0, 1, 1, 1], dtype=np.int8), None, 2, fewest=1)
+    4
+    """
+    longest = len(scores) if qid is None else int(np.bincount(qid).max())
+    wanted = min(fewest, _rarer(scores, y, qid, longest))
+    while (top < 1 or top < longest) and _rarer(scores, y, qid, top) < wanted:
+        top = 2 * top
+        # A share that reaches the whole list is a number of rows.
+        top = longest if top >= longest or (isinstance(top, float) and top >= 1) else top
+    return top
+
+
+def _rarer(scores: Floats, y: NDArray[np.int8], qid: Ints | None, top: int | float) -> int:
+    """How many of the rarer class the tops hold, those of one class left aside."""
+    labels = y[heads_of(scores, qid, top=top).mixed(y)]
+    return int(min(labels.sum(), len(labels) - labels.sum()))
 
 
 def check_top(top: Any) -> None:

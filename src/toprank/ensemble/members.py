@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.pipeline import make_pipeline
 
-from toprank.base import RankingData, ranking_scores
+from toprank.base import RankingData, fit_copy, ranking_scores, take
 from toprank.control import Run
 
-__all__ = ["cross_fitted", "default_members", "fit_member", "logit_scores", "take"]
+__all__ = ["cross_fitted", "default_members", "logit_scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,20 +31,23 @@ def default_members(statistic: Any) -> list[tuple[str, Any]]:
     ['logistic', 'boosting']
     """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
     from toprank.ensemble.bagging import BaggedRanker
     from toprank.rankers.direct import DirectRanker
 
+    # Those who cannot take missing values get medians; trees make what they can of them.
+    filled = partial(SimpleImputer, strategy="median", keep_empty_features=True)
     # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
-    logistic = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
+    logistic = make_pipeline(filled(), StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
     slow = {"learning_rate": 0.03, "max_iter": 200, "min_samples_leaf": 10, "max_features": 0.5}
     members = [
         ("logistic", logistic),
         ("boosting", HistGradientBoostingClassifier(**slow)),
         ("forest", RandomForestClassifier(n_estimators=300, min_samples_leaf=2)),
-        ("direct", BaggedRanker(DirectRanker(statistic, time_limit=0.5))),
+        ("direct", make_pipeline(filled(), BaggedRanker(DirectRanker(statistic, time_limit=0.5)))),
     ]
     if find_spec("lightgbm") is not None:
         from lightgbm import LGBMClassifier
@@ -59,48 +61,6 @@ def default_members(statistic: Any) -> list[tuple[str, Any]]:
         quiet = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
         members.append(("catboost", CatBoostClassifier(iterations=400, **quiet)))
     return members
-
-
-def fit_member(member: Any, data: RankingData, run: Run, rows: Ints | None = None) -> Any:
-    """A clone of an estimator, given a seed and the time that is left where it takes them, and fitted.
-
-    Queries go to estimators whose `fit` takes `qid`; others look at rows one by one.
-    """
-    estimator = clone(member)
-    known = estimator.get_params()
-    handed: dict[str, Any] = {
-        name: int(run.rng.integers(2**31 - 1))
-        for name, value in known.items()
-        if name.rpartition("__")[2] == "random_state" and value is None
-    }
-    if np.isfinite(run.remaining()) and "time_limit" in known:
-        own = known["time_limit"]
-        handed["time_limit"] = max(run.remaining() if own is None else min(run.remaining(), own), 1e-3)
-    estimator.set_params(**handed)
-    part = data if rows is None else take(data, rows)
-    options: dict[str, Any] = {}
-    if part.qid is not None and has_fit_parameter(estimator, "qid"):
-        options["qid"] = part.qid
-    if part.sample_weight is not None:
-        options[_weight_parameter(estimator)] = part.sample_weight
-    return estimator.fit(part.X, part.y, **options)
-
-
-def _weight_parameter(estimator: Any) -> str:
-    """What `fit` calls the weights of the rows: a pipeline hands them to its last step."""
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        return f"{name}__{_weight_parameter(last)}"
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(f"{type(estimator).__name__}.fit takes no sample_weight; fit without weights.")
-    return "sample_weight"
-
-
-def take(data: RankingData, rows: Ints) -> RankingData:
-    """Some rows of the data."""
-    qid = None if data.qid is None else data.qid[rows]
-    weight = None if data.sample_weight is None else data.sample_weight[rows]
-    return RankingData(data.X[rows], data.y[rows], qid, weight)
 
 
 def logit_scores(estimator: Any, X: Any) -> Floats:
@@ -120,12 +80,35 @@ def logit_scores(estimator: Any, X: Any) -> Floats:
     return np.asarray(np.log(share) - np.log1p(-share))
 
 
-def cross_fitted(member: Any, data: RankingData, folds: Iterable[tuple[Ints, Ints]], run: Run) -> Floats:
-    """Scores of every row by a copy of the member that was fitted without it."""
+def cross_fitted(
+    member: Any,
+    data: RankingData,
+    folds: Sequence[tuple[Ints, Ints]],
+    run: Run,
+    score: Callable[[Any, Any], Floats] = logit_scores,
+    *,
+    to_the_end: bool = False,
+) -> Floats:
+    """Scores of every row by a copy of the member that was fitted without it.
+
+    Parameters
+    ----------
+    member : estimator
+    data : RankingData
+    folds : sequence of (rows to learn from, rows to score)
+    run : Run
+        What is left of its time is shared by the folds.
+    score : callable
+        From a fitted estimator and rows to scores.
+    to_the_end : bool
+        Whether to go on although Ctrl-C or the callback asked to stop; otherwise that is a ValueError.
+    """
     scores = np.full(len(data.y), np.nan)
-    for learn, judge in folds:
-        fitted = fit_member(member, data, run, learn)
-        scores[judge] = logit_scores(fitted, data.X[judge])
+    for number, (learn, judge) in enumerate(folds):
+        if run.flagged and not to_the_end:
+            raise ValueError("stopped before every row was held out once.")
+        part = run.part(1.0 / (len(folds) - number), silent=True)
+        scores[judge] = score(fit_copy(member, take(data, learn), part), data.X[judge])
     if np.isnan(scores).any():
         raise ValueError("cv: every row must be held out once, and every score be a number.")
     return scores

@@ -8,35 +8,37 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank import statistics
-from toprank.base import (
-    BaseRanker,
-    Matrix,
-    RankingData,
-    best_first,
-    clone_for_codes,
-    query_codes,
-    ranking_scores,
-)
-from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, warn_user
-from toprank.ensemble.handover import aimed, last_step, maximises, query_option
-from toprank.ensemble.heads import Heads, check_top, heads_of, linear_statistic, spread_of, squeezed
+from toprank.base import RankingData, abilities, ranking_scores, take
+from toprank.base.scores import prevalence_threshold
+from toprank.base.tags import last_step
+from toprank.base.within import check_able
+from toprank.control import Callback, Outcome, Run, Seed, Status, warn_if_cut_short, warn_user
+from toprank.ensemble.calibration import calibrated
+from toprank.ensemble.explaining import spreads_of
+from toprank.ensemble.first_list import FirstList, default_base, first_list
+from toprank.ensemble.handover import aim_of, fit_reranker, maximises, medians, stated
+from toprank.ensemble.heads import Heads, check_top, heads_of, linear_statistic, spread_of, wide_enough
+from toprank.ensemble.inner import takes_lists, takes_missing, takes_sparse
+from toprank.ensemble.reranked import RerankedList, part_of
 from toprank.exact.problem import RankingProblem
 from toprank.rankers.exact import ExactRanker
 from toprank.rankers.parts.starts import linear_direction
 from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
 
-__all__ = ["BaseOrderKeptWarning", "OneClassTopWarning", "RankThenRerank", "default_base", "top_values"]
+__all__ = [
+    "BaseOrderKeptWarning",
+    "OneClassTopWarning",
+    "RankThenRerank",
+    "TopWidenedWarning",
+    "default_base",
+    "top_values",
+]
 
-SHORTEST = 1e-3
-"""Seconds for an estimator when all the time there was has been used up."""
+Floats = NDArray[np.float64]
 
 
 class BaseOrderKeptWarning(UserWarning):
@@ -47,19 +49,23 @@ class OneClassTopWarning(BaseOrderKeptWarning):
     """The top of the training list holds one class only; the base order was kept."""
 
 
-def default_base() -> Any:
-    """Logistic regression on scaled features: the base ranker when none is given."""
-    # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
-    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
+class TopWidenedWarning(UserWarning):
+    """The top of the training list held too few rows of one class; more rows are reranked."""
 
 
-class RankThenRerank(BaseRanker):
+class RankThenRerank(RerankedList):
     """Rank with a cheap ranker, then rerank the top of its list with a better one.
 
     The base learns from all rows. The reranker learns from the `top` rows that the base scores highest, ties
     with the last included. New rows whose base score is at or above `threshold_`, the score of the last of
     these rows, are ranked among themselves by the reranker and stay above all others, which keep the base's
     order (Rudin & Wang 2018, Section 2.1).
+
+    A flexible base scores the rows it learned from too well, and its list of them is not the one that new
+    rows make. So the scores of the training rows are those of copies of the base that never saw them
+    (`cv`): they decide who is in the top, where the top ends, and what the reranker learns. Where the base
+    is not linear its score is one more feature of the reranker (`pass_score`), which can then keep the
+    base's order and correct it.
 
     `ExactRanker` and `DirectRanker` maximise the statistic of the whole list: the reranked rows hold its
     first positions, so the weights are those of the whole list's first positions, and ``precision@5%`` means
@@ -74,6 +80,9 @@ class RankThenRerank(BaseRanker):
     rows are treated likewise where `decision_function`, `rank` and `score` are told their queries; without,
     rows from `threshold_` on are reranked, the median over the training queries of the last score in the top.
 
+    Sample weights go to base and reranker, and are refused where one of them takes none. Missing values
+    (NaN) are taken where the base takes them; a reranker that does not sees the median of the column.
+
     Parameters
     ----------
     base : scikit-learn estimator, optional
@@ -87,11 +96,24 @@ class RankThenRerank(BaseRanker):
         each query where there are queries.
     threshold : float, optional
         A base score to rerank from, instead of `top`.
+    cv : int, cross-validation generator, iterable of splits, "prefit" or None
+        Folds in which the base scores the training rows; every row must be held out once. "prefit": the base
+        is fitted already, best to other rows, and used as it is. None: the base scores the rows it learned
+        from.
+    fewest_of_a_class : int
+        The top is doubled until it holds so many rows of either class (all there are, if fewer), with a
+        `TopWidenedWarning`: from one class alone nothing can be learned. 0 keeps to `top`.
+    pass_score : "auto" or bool
+        Whether the base's score is a feature of the reranker, the last one: less `threshold_`, in units of
+        its spread. "auto": where the base is not linear.
+    n_bags : int
+        Above 1, the reranker is a `BaggedRanker` of so many bootstrap samples of the top: steadier, and
+        without a certificate.
     time_limit : float, optional
-        Seconds for the whole fit. A base that knows a time limit gets half of them at most; what it leaves
-        goes to a reranker that knows one.
+        Seconds for the whole fit. The base gets half of them at most, what it leaves goes to the reranker, as
+        far as they can keep to it.
     random_state : int, Generator, RandomState or None
-        Handed to a reranker that has none of its own.
+        Seeds the folds, and base and reranker where they have no seed of their own.
     pos_label : label or None
         The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable, optional
@@ -102,17 +124,30 @@ class RankThenRerank(BaseRanker):
     Attributes
     ----------
     base_ : estimator
-        The fitted base.
+        The base, fitted to all rows.
+    base_scores_ : ndarray of shape (n_samples,)
+        The base's scores of the training rows; out of fold, unless `cv` says otherwise.
     reranker_ : estimator or None
         The fitted reranker; None when the top held one class only.
     reranked_ : bool
         Whether the reranker orders the top; False where the base's order was kept.
     by_query_ : bool
         Whether the top was taken of each query.
+    top_ : int or float
+        `top`, or what it was widened to.
+    top_rows_ : ndarray of int
+        The training rows in the top.
     threshold_ : float
         Base score from which rows are reranked when no queries are given.
     n_top_ : int
         Training rows in the top, of all queries together.
+    passes_score_ : bool
+        Whether the base's score is a feature of the reranker.
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features in the score that orders the top, where that is linear in them.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the order of the top; that of the base's score is dealt to the features by
+        the base's own importances.
     outcome_ : Outcome
         The reranker's outcome. Where the base's order was kept, or the reranker reports none, its value is
         the statistic of the whole training list.
@@ -134,6 +169,10 @@ class RankThenRerank(BaseRanker):
         *,
         top: int | float = 50,
         threshold: float | None = None,
+        cv: Any = 5,
+        fewest_of_a_class: int = 1,
+        pass_score: str | bool = "auto",
+        n_bags: int = 1,
         time_limit: float | None = None,
         random_state: Seed = None,
         pos_label: Any = None,
@@ -144,112 +183,101 @@ class RankThenRerank(BaseRanker):
         self.reranker = reranker
         self.top = top
         self.threshold = threshold
+        self.cv = cv
+        self.fewest_of_a_class = fewest_of_a_class
+        self.pass_score = pass_score
+        self.n_bags = n_bags
         self.time_limit = time_limit
         self.random_state = random_state
         self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
 
-    base_: Any
-    reranker_: Any
-    reranked_: bool
-    by_query_: bool
-    threshold_: float
-    n_top_: int
+    @property
+    def _first(self) -> Any:
+        return default_base() if self.base is None else self.base
+
+    @property
+    def _second(self) -> Any:
+        return ExactRanker() if self.reranker is None else self.reranker
 
     # -- fitting ------------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
+        self._check_parameters(data)
+        first = first_list(self._first, data, run.part(0.5, silent=True), self.cv, self.classes_)
+        self.base_, self.base_scores_ = first.base, first.scores
+        self.by_query_ = data.qid is not None
+        heads = self._training_heads(first, data)
+        self.threshold_ = float(np.median(heads.cuts))
+        self.top_rows_ = np.flatnonzero(heads.inside)
+        self._top_scores, self.n_top_ = first.scores[self.top_rows_], len(self.top_rows_)
+        self._base_spread = spread_of(first.scores, self.threshold_)
+        rows = np.flatnonzero(heads.mixed(data.y))
+        direction = linear_direction(self.base_, data.X.shape[1])
+        self.passes_score_ = direction is None if self.pass_score == "auto" else bool(self.pass_score)
+        self._fill = None if takes_missing(self._second) else medians(data.X)
+        if not len(rows):
+            return self._keep_one_class(data, first.scores)
+        top = replace(take(data, rows), X=self._passage.rows(data.X[rows], first.scores[rows]))
+        aim = aim_of(self._second, heads, data.y, self.n_bags)
+        start = np.eye(top.X.shape[1])[-1] if self.passes_score_ else direction
+        self.reranker_ = fit_reranker(self._second, top, aim, run, n_bags=self.n_bags, start=start)
+        return self._judge(data, heads, run, linear_base=direction is not None)
+
+    def _check_parameters(self, data: RankingData) -> None:
         if self.threshold is None:
             check_top(self.top)
-        base = default_base() if self.base is None else clone_for_codes(self.base)
-        reranker: Any = ExactRanker() if self.reranker is None else clone_for_codes(self.reranker)
+        if isinstance(self.n_bags, bool) or not isinstance(self.n_bags, int | np.integer) or self.n_bags < 1:
+            raise ValueError(f"n_bags={self.n_bags!r} must be a whole number, at least 1.")
+        if not isinstance(self.pass_score, bool | np.bool_) and self.pass_score != "auto":
+            raise ValueError(f'pass_score={self.pass_score!r} must be "auto", True or False.')
         if not can_be_ranked(data.y, data.qid):
             raise ValueError("y has one class only in every query (qid): no pair can be ranked.")
-        for_base = query_option(base, data.qid, needed=False)
-        for_reranker = query_option(reranker, data.qid, needed=True)
-        self._limit_base(base, run)
-        self.base_ = base.fit(data.X, data.y, **({for_base: data.qid} if for_base else {}))
-        self.by_query_ = data.qid is not None
-        scores = ranking_scores(self.base_, data.X, data.qid)
-        heads = heads_of(scores, data.qid, top=self.top, threshold=self.threshold)
-        self.threshold_ = float(np.median(heads.cuts))
-        self.n_top_ = int(np.count_nonzero(heads.inside))
-        self._base_spread = spread_of(scores, self.threshold_)
-        rows = np.flatnonzero(heads.mixed(data.y))
-        if not len(rows):
-            return self._keep_one_class(data, scores)
-        self._prepare_reranker(reranker, data.X.shape[1], run)
-        options = {for_reranker: _part(data.qid, rows)} if for_reranker else {}
-        with aimed(last_step(reranker), heads, data.y):
-            self.reranker_ = reranker.fit(data.X[rows], data.y[rows], **options)
-        self._forget_callback()
-        return self._judge(data, scores, heads, run)
+        check_able(self._first, data)
+        check_able(self._second, data)
 
-    def _limit_base(self, base: Any, run: Run) -> None:
-        """Half of the time at most, for a base that can keep to it."""
-        base = last_step(base)
-        known = base.get_params(deep=False)
-        if self.time_limit is not None and "time_limit" in known:
-            own = known["time_limit"]
-            base.set_params(time_limit=min(run.remaining() / 2 or SHORTEST, math.inf if own is None else own))
+    def _training_heads(self, first: FirstList, data: RankingData) -> Heads:
+        """The top of the training list, or lists; wider than asked for where it can teach nothing."""
+        self.top_ = self.top
+        if self.threshold is None:
+            fewest = self.fewest_of_a_class
+            self.top_ = wide_enough(first.scores, data.y, data.qid, self.top, fewest)
+            if self.top_ != self.top:
+                of = "the training list" if data.qid is None else "each query's training list"
+                warn_user(
+                    f"the top {self.top} of {of} hold fewer than {fewest} rows of one class, so the top"
+                    f" {self.top_} are reranked; choose a larger top, or fewest_of_a_class=0 to keep to it",
+                    TopWidenedWarning,
+                )
+        return heads_of(first.scores, data.qid, top=self.top_, threshold=self.threshold)
 
-    def _prepare_reranker(self, reranker: Any, d: int, run: Run) -> None:
-        """Tell the reranker the time left, the seed, the callback and where to start."""
-        last = last_step(reranker)
-        known = last.get_params(deep=False)
-        handed: dict[str, Any] = {}
-        if self.random_state is not None and "random_state" in known and known["random_state"] is None:
-            handed["random_state"] = int(run.rng.integers(2**31 - 1))
-        if "callback" in known and known["callback"] is None:
-            handed["callback"] = self._relay(run)
-        if "start" in known and known["start"] is None and last is reranker:
-            handed["start"] = linear_direction(self.base_, d)
-        if self.time_limit is not None and "time_limit" in known:
-            own = known["time_limit"]
-            handed["time_limit"] = min(run.remaining() or SHORTEST, math.inf if own is None else own)
-        last.set_params(**handed)
-
-    def _forget_callback(self) -> None:
-        """The relay belongs to this fit; what is kept must pickle."""
-        last = last_step(self.reranker_)
-        if "callback" in last.get_params(deep=False):
-            last.set_params(callback=getattr(last_step(self.reranker), "callback", None))
-
-    def _judge(self, data: RankingData, scores: NDArray[np.float64], heads: Heads, run: Run) -> Outcome:
+    def _judge(self, data: RankingData, heads: Heads, run: Run, *, linear_base: bool) -> Outcome:
         """The outcome, after a look at whether the reranker does better than the base did."""
-        inside = np.flatnonzero(heads.inside)
+        inside, scores = np.flatnonzero(heads.inside), self.base_scores_
         again = scores.copy()
-        again[inside] = ranking_scores(self.reranker_, data.X[inside], _part(data.qid, inside))
+        again[inside] = self._reranked(data.X[inside], scores[inside], part_of(data.qid, inside))
         self._rerank_middle = float(np.median(again[inside]))
         self._rerank_spread = spread_of(again[inside], 0.0)
+        self._spreads = spreads_of(self._passage.rows(data.X[inside], scores[inside]))
         inner: Any = getattr(last_step(self.reranker_), "outcome_", None)
         self.reranked_ = True
-        if maximises(last_step(self.reranker_)):
+        if maximises(self.reranker_):
             statistic = linear_statistic(self.statistic)
             assert statistic is not None
             weights = heads.weights(statistic, data.y)
             before, after = (heads.value(weights, data.y, by) for by in (scores, again))
             if before > after + 1e-12 * abs(before):
-                return self._keep_better_base(data, scores, (before, after), inner)
-        if isinstance(inner, Outcome):
+                return self._keep_better_base(data, (before, after), inner, linear_base=linear_base)
+        if isinstance(inner, Outcome) and self.n_bags == 1:
             return inner
-        final = self._scores(data.X, data.qid)
-        return Outcome(self._statistic_of(data, final), seconds=run.seconds)
+        final = self._placed(data.X, scores, data.qid)
+        status = inner.status if isinstance(inner, Outcome) else Status.FINISHED
+        return Outcome(self._statistic_of(data, final), status=status, seconds=run.seconds)
 
-    def _relay(self, run: Run) -> Callback:
-        """The callback of the reranker: ours, and a stop when Ctrl-C came while the base was fitted."""
-        report = self._reporter()
-
-        def relay(progress: Progress) -> bool:
-            wanted = report is None or report(progress) is not False
-            return wanted and not run.flagged
-
-        return relay
-
-    def _keep_one_class(self, data: RankingData, scores: NDArray[np.float64]) -> Outcome:
+    def _keep_one_class(self, data: RankingData, scores: Floats) -> Outcome:
         self.reranker_, self.reranked_ = None, False
-        where = f"the top {self.top} training rows of every query hold" if self.by_query_ else ""
+        where = f"the top {self.top_} training rows of every query hold" if self.by_query_ else ""
         note = (
             f"{where or f'the top {self.n_top_} training rows hold'} one class only, so there is nothing to"
             " rerank and the base order is kept; choose a larger top or another base"
@@ -258,34 +286,44 @@ class RankThenRerank(BaseRanker):
         return Outcome(self._statistic_of(data, scores), notes=(note,))
 
     def _keep_better_base(
-        self, data: RankingData, scores: NDArray[np.float64], values: tuple[float, float], inner: Outcome
+        self, data: RankingData, values: tuple[float, float], inner: Outcome, *, linear_base: bool
     ) -> Outcome:
         self.reranked_ = False
         # The order of a linear base can only win by differences below the margin, of which nothing is proved.
-        proved = inner.bound < values[0] and linear_direction(self.base_, data.X.shape[1]) is None
+        proved = inner.bound < values[0] and not linear_base
         what = f"the best linear order {'' if proved else 'found '}of the top {self.n_top_} training rows"
         kept = "is worse than the base's own, so the base order is kept"
         warn_user(f"{what} {kept}", BaseOrderKeptWarning)
         figures = f"({values[1]:.6g} against {values[0]:.6g} in {self.statistic})"
         return replace(
             inner,
-            value=self._statistic_of(data, scores),
+            value=self._statistic_of(data, self.base_scores_),
             bound=math.nan,
             status=Status.FINISHED if inner.status is Status.OPTIMAL else inner.status,
             notes=(*inner.notes, f"{what} {kept} {figures}"),
         )
 
-    def _warn_if_cut_short(self) -> None:
-        """Nothing: the reranker has warned already."""
+    def _finish(self, data: RankingData) -> None:
+        """Where `predict` cuts, and probabilities: by the scores of rows the base never saw."""
+        final = self._placed(data.X, self.base_scores_, data.qid)
+        self.intercept_ = -prevalence_threshold(final, data.y, data.sample_weight)
+        if hasattr(self.base_, "predict_proba"):
+            places = self._places(data.X, self.base_scores_, data.qid)
+            curve = calibrated(*places, data.y, data.sample_weight)
+            self._below_curve, self._top_curve = curve.below, curve.top
 
-    def _statistic_of(self, data: RankingData, scores: NDArray[np.float64]) -> float:
-        return statistics.get(self.statistic)(data.y, scores, qid=data.qid)
+    def _warn_if_cut_short(self) -> None:
+        name = f"{type(self).__name__} ({type(last_step(self.reranker_)).__name__})"
+        warn_if_cut_short(self.outcome_, name)
+
+    def _statistic_of(self, data: RankingData, scores: Floats) -> float:
+        statistic = statistics.get(self.statistic)
+        return statistic(data.y, scores, qid=data.qid, sample_weight=data.sample_weight)
 
     @property
     def statistic(self) -> Any:
         """What the reranker optimises, DCG where it names nothing; `score` reports it."""
-        last = last_step(ExactRanker() if self.reranker is None else self.reranker)
-        named = getattr(last, "statistic", None)
+        named = getattr(last_step(self._second), "statistic", None)
         return "dcg" if named is None else named
 
     @property
@@ -297,86 +335,47 @@ class RankThenRerank(BaseRanker):
         return self.reranker_.certificate_
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
-        """The problem that reranking solves when fitted on these rows, for `toprank.exact.verify`.
-
-        The base's scores and `threshold_` are those of the fit.
-        """
+        """The problem that reranking solved, given the rows of the fit, for `toprank.exact.verify`."""
         check_is_fitted(self)
         if not isinstance(self.reranker_, ExactRanker):
             raise ValueError(f"{type(self.reranker_).__name__} states no problem; ExactRanker does.")
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows = validate_data(self, X, reset=False, **self._accepted())
         positive = (np.asarray(y) == self.classes_[1]).astype(np.int8)
         codes = self._codes(qid)
-        heads = self._heads(ranking_scores(self.base_, rows, codes), codes)
+        scores = self._known_scores(rows.shape[0])
+        lists = np.zeros(len(scores), dtype=np.int64) if codes is None else codes
+        cuts = np.full(int(lists.max()) + 1, np.inf)
+        np.minimum.at(cuts, lists[self.top_rows_], scores[self.top_rows_])
+        heads = Heads(lists, scores, cuts)
         chosen = np.flatnonzero(heads.mixed(positive))
         if not len(chosen):
             raise ValueError("y: these rows have one class only at the top")
-        stated = clone(self.reranker_)
-        with aimed(stated, heads, positive):
-            return stated.problem(rows[chosen], positive[chosen], qid=_part(codes, chosen))
+        top = RankingData(
+            self._passage.rows(rows[chosen], scores[chosen]), positive[chosen], part_of(codes, chosen)
+        )
+        return stated(self.reranker_, aim_of(self.reranker_, heads, positive), top)
 
-    # -- scoring ------------------------------------------------------------------------------
+    def _known_scores(self, n_rows: int) -> Floats:
+        """The base's scores of the top of the training rows: all that matters to a reranker."""
+        if n_rows <= int(self.top_rows_.max()):
+            raise ValueError(f"X has {n_rows} rows, fewer than the fit had: give the rows of the fit.")
+        scores = np.full(n_rows, -np.inf)
+        scores[self.top_rows_] = self._top_scores
+        return scores
 
-    def _codes(self, qid: ArrayLike | None) -> NDArray[np.int64] | None:
-        """Query numbers, where the top is taken of each query."""
-        return None if qid is None or not self.by_query_ else query_codes(qid)
+    def _inside(self) -> list[Any]:
+        return [self._first, self._second]
 
-    def _heads(self, scores: NDArray[np.float64], codes: NDArray[np.int64] | None) -> Heads:
-        """The rows to rerank: of each query, or those from the learned threshold on."""
-        threshold = self.threshold_ if codes is None else self.threshold
-        return heads_of(scores, codes, top=self.top, threshold=threshold)
-
-    def _keys(self, X: Matrix, codes: NDArray[np.int64] | None) -> tuple[Heads | None, NDArray[np.float64]]:
-        """Which rows are in the top, and every row's score there or below: the order without any rounding."""
-        own = ranking_scores(self.base_, X, codes)
-        heads = self._heads(own, codes)
-        if not self.reranked_ or not heads.inside.any():
-            return None, own
-        inside, own = np.flatnonzero(heads.inside), own.copy()
-        own[inside] = ranking_scores(self.reranker_, X[inside], _part(codes, inside))
-        return heads, own
-
-    def _scores(self, X: Matrix, codes: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """The base's score below the cut; above it, the reranker's squeezed into what lies beyond."""
-        heads, own = self._keys(X, codes)
-        if heads is not None:
-            unit = (own[heads.inside] - self._rerank_middle) / self._rerank_spread
-            own[heads.inside] = heads.row_cuts[heads.inside] + self._base_spread * squeezed(unit)
-        return own
-
-    def decision_function(self, X: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Scores: the higher, the nearer to the top; above zero where `predict` says positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        qid : array-like of shape (n_samples,), optional
-            Query of each row. After a fit with queries the first `top` rows of each query are reranked;
-            without, the rows that the base scores at or above `threshold_`.
-        """
-        check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        if qid is not None:
-            check_consistent_length(rows, qid)
-        return self._scores(rows, self._codes(qid)) + self.intercept_
-
-    def _scores_to_judge(self, X: ArrayLike, qid: ArrayLike | None) -> NDArray[np.float64]:
-        return self.decision_function(X, qid)
-
-    def rank(self, X: ArrayLike, qid: ArrayLike | None = None) -> NDArray[np.intp]:
-        """Row numbers, best first; with `qid` query after query. Equal scores keep the order of the rows.
-
-        The order is that of `decision_function`, decided before its rounding.
-        """
-        check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        if qid is not None:
-            check_consistent_length(rows, qid)
-        heads, own = self._keys(rows, self._codes(qid))
-        order = best_first(own)
-        if heads is not None:
-            order = order[np.argsort(~heads.inside[order], kind="stable")]
-        return order if qid is None else order[np.argsort(query_codes(qid)[order], kind="stable")]
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        base, reranker = self._first, self._second
+        tags.input_tags.sparse = takes_sparse(base) and takes_sparse(reranker)
+        tags.input_tags.allow_nan = takes_missing(base)
+        tags.ranker_tags.weights = abilities(base).weights and abilities(reranker).weights
+        tags.ranker_tags.queries = takes_lists(base) and abilities(reranker).queries
+        tags.ranker_tags.at_top = True
+        tags.ranker_tags.exact = abilities(reranker).exact and self.n_bags == 1
+        return tags
 
 
 def top_values(
@@ -393,7 +392,3 @@ def top_values(
         return math.nan, math.nan
     weights = heads.weights(statistic, y)
     return heads.value(weights, y, base), heads.value(weights, y, ranking_scores(ranker, X, codes))
-
-
-def _part(codes: NDArray[np.int64] | None, rows: NDArray[np.intp]) -> NDArray[np.int64] | None:
-    return None if codes is None else codes[rows]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
-from typing import Any, Self
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import check_cv
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData
+from toprank.base import BaseRanker, Matrix, RankingData, fit_copy
 from toprank.control import Callback, Outcome, Progress, Run, SearchStoppedWarning, Seed, Status, warn_user
 from toprank.ensemble.blend import Blend, equal_weights, mixed, trust_in
-from toprank.ensemble.members import cross_fitted, default_members, fit_member, logit_scores
+from toprank.ensemble.explaining import coefficients_of, importances_of, spreads_of
+from toprank.ensemble.first_list import folds_of
+from toprank.ensemble.inner import set_tags
+from toprank.ensemble.members import cross_fitted, default_members, logit_scores
 from toprank.exact.certificate import Certificate
 from toprank.rankers.exact import ExactRanker
-from toprank.rankers.tuning.folds import ranking_folds
+from toprank.rankers.parts.weighted import weighs_the_top
 
 __all__ = ["MemberLeftOutWarning", "TopEnsemble"]
 
@@ -76,6 +78,9 @@ class TopEnsemble(BaseRanker):
     out_of_fold_scores_ : ndarray of shape (n_samples,)
         The blend of the scores of each training row by members that never saw it: an honest order of the
         training rows.
+    member_coefficients_, member_importances_ : dict of str to ndarray of shape (n_features,)
+        What counts in the members: coefficients of the linear ones; shares of the features, where a member
+        tells. `feature_importances_` is the mean of these, by the members' weights.
     outcome_ : Outcome
         The statistic of that order; the bound is the certificate's: no weights reach more.
 
@@ -121,41 +126,12 @@ class TopEnsemble(BaseRanker):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Cross-fit the members, choose their weights, fit them to all rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the items that belong at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Handed to the members, which must accept it. The best blend of weighted rows is not searched
-            for: the members then count alike.
-        qid : array-like of shape (n_samples,), optional
-            Query of each row; queries are kept whole in the folds and handed to members that take them.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
-
     # -- fitting ------------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        counted = None if data.sample_weight is None else data.sample_weight > 0
-        if counted is not None and len(np.unique(data.y[counted])) < 2:
-            raise ValueError("sample_weight leaves one class only; both are needed to rank.")
         named = self._named_members()
-        folds = list(self._folds(data, run))
+        self._feature_spreads = spreads_of(data.X)
+        folds = list(folds_of(self.cv, data, run))
         unseen = self._cross_fit(named, data, folds, run)
         self._middle = {n: float(np.average(s, weights=data.sample_weight)) for n, s in unseen.items()}
         self._spread = {
@@ -167,13 +143,8 @@ class TopEnsemble(BaseRanker):
         self.weights_ = dict(zip(unseen, blend.weights.tolist(), strict=True))
         self.trust_, self.certificate_ = blend.trust, blend.certificate
         self.out_of_fold_scores_ = stack @ blend.weights
-        self.members_ = {name: fit_member(dict(named)[name], data, run) for name in unseen}
+        self.members_ = {name: fit_copy(dict(named)[name], data, run.part(silent=True)) for name in unseen}
         return self._outcome(data, run)
-
-    def _folds(self, data: RankingData, run: Run) -> Iterable[tuple[Any, Any]]:
-        if isinstance(self.cv, Integral):
-            return ranking_folds(data.y.astype(np.float64), data.qid, int(self.cv), run.rng)
-        return check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, data.qid)
 
     def _named_members(self) -> list[tuple[str, Any]]:
         named = default_members(self.statistic) if self.members is None else list(self.members)
@@ -194,9 +165,13 @@ class TopEnsemble(BaseRanker):
                 warn_user(f"TopEnsemble was stopped before the members {rest}.", SearchStoppedWarning)
                 break
             try:
-                unseen[name] = cross_fitted(member, data, folds, run)
+                part = run.part(1.0 / (len(named) - number + 1), silent=True)
+                # Something must come of it, even when it is told to stop: the first member is fitted.
+                unseen[name] = cross_fitted(member, data, folds, part, to_the_end=not unseen)
             except Exception as error:  # whatever a stranger's estimator raises, the others can do without it
                 failure = failure or error
+                if run.flagged:
+                    continue
                 warn_user(
                     f"the member {name!r} could not be fitted and is left out: {error}", MemberLeftOutWarning
                 )
@@ -215,11 +190,9 @@ class TopEnsemble(BaseRanker):
         trust = self._trust(stack @ equal, data)
         if trust == 0.0 or stack.shape[1] == 1:
             return Blend(equal, 0.0, None)
-        limit = min(BLEND_SECONDS, run.remaining() / 2)
-        search = ExactRanker(self.statistic, start=equal, time_limit=max(limit, 0.1), random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a search cut short is the rule here, and no loss
-            search.fit(stack, data.y, qid=data.qid)
+        part = run.part(0.5, time_limit=BLEND_SECONDS, silent=True)
+        search = ExactRanker(self.statistic, random_state=0)
+        search.fit_within(stack, data.y, part, qid=data.qid, start=equal)
         return Blend(mixed(search.coef_, trust), trust, search.certificate_)
 
     def _trust(self, scores: Floats, data: RankingData) -> float:
@@ -240,6 +213,42 @@ class TopEnsemble(BaseRanker):
         bound = math.nan if self.certificate_ is None else max(self.certificate_.bound, value)
         status = run.stopped_by if run.flagged else None
         return Outcome(float(value), bound, status or Status.FINISHED, run.seconds, len(self.members_))
+
+    def _inside(self) -> list[Any]:
+        return [member for _, member in self._named_members()]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        set_tags(tags, self._inside())
+        tags.ranker_tags.at_top |= weighs_the_top(self.statistic)
+        return tags
+
+    # -- what counts --------------------------------------------------------------------------
+
+    @property
+    def member_coefficients_(self) -> dict[str, Floats]:
+        """Weight of each feature, of the members whose scores are linear."""
+        check_is_fitted(self)
+        found = {name: coefficients_of(one, self.n_features_in_) for name, one in self.members_.items()}
+        return {name: coef for name, coef in found.items() if coef is not None}
+
+    @property
+    def member_importances_(self) -> dict[str, Floats]:
+        """Share of each feature in a member's scores, of the members that tell."""
+        check_is_fitted(self)
+        found = {name: importances_of(one, self._feature_spreads) for name, one in self.members_.items()}
+        return {name: shares for name, shares in found.items() if shares is not None}
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The mean of the members' importances, each counting as much as the member does in the blend."""
+        found = self.member_importances_
+        if not found:
+            raise AttributeError("no member has coefficients or importances.")
+        sizes = [abs(self.weights_[name]) for name in found]
+        if not any(sizes):
+            sizes = [1.0] * len(found)
+        return np.asarray(np.average(list(found.values()), axis=0, weights=sizes))
 
     # -- scoring ------------------------------------------------------------------------------
 

@@ -40,9 +40,10 @@ _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
         "toprank.ensemble.rank_then_rerank",
         (
             *("base_", "reranker_", "threshold_", "n_top_", "classes_", "n_features_in_", "intercept_"),
-            *("reranked_", "by_query_"),
-            # How the reranker's scores are fitted in above the base's.
-            *("_base_spread", "_rerank_middle", "_rerank_spread"),
+            *("reranked_", "by_query_", "top_", "top_rows_", "passes_score_"),
+            # How rows reach the reranker, and its scores are fitted in above the base's.
+            *("_fill", "_top_scores", "_base_spread", "_rerank_middle", "_rerank_spread"),
+            *("_spreads", "_below_curve", "_top_curve"),
             "outcome_",
         ),
     ),
@@ -92,6 +93,8 @@ def _described(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
     known_class, learned = _lookup(name)
     if type(estimator) is not known_class:
         raise NotPlainError(f"{name} is not the class of that name this version can write")
+    if not _can_be_linear(estimator):
+        raise NotPlainError(f"{_call(estimator)} is not a linear model that can be written as text")
     if name == "Pipeline":
         steps = [[key, estimator_to_plain(step, parts)] for key, step in estimator.steps]
         return {"class": name, "steps": steps}
@@ -100,6 +103,13 @@ def _described(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
     if hasattr(estimator, "classes_") and not same_scores(estimator, fields, parts or ()):
         raise NotPlainError(f"{_call(estimator)} is not a linear model that can be written as text")
     return fields
+
+
+def _can_be_linear(estimator: Any) -> bool:
+    """Whether the tags of a ranker, or of the one it was learned with, say that it scores linearly."""
+    within = [getattr(estimator, name) for name in ("estimator_", "ranker_") if hasattr(estimator, name)]
+    composed = type(estimator).__name__ in _KNOWN or bool(within)
+    return composed or not isinstance(estimator, BaseRanker) or estimator.ranker_tags.linear
 
 
 def same_scores(estimator: Any, fields: Mapping[str, Any], parts: Sequence[Any]) -> bool:
@@ -124,8 +134,10 @@ def _parameters(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
     defaults = type(estimator)().get_params(deep=False)
     found = {}
     for key, value in estimator.get_params(deep=False).items():
-        if key in _SESSION or _same(value, defaults[key]) or _is_generator(value):
+        if key in _SESSION or _same(value, defaults[key]) or _used_up(value):
             continue
+        if value is not None and value is getattr(estimator, f"{key}_", None):
+            continue  # what was fitted before is written as what was learned
         try:
             found[key] = _plain(value, parts)
         except NotPlainError as error:
@@ -133,9 +145,9 @@ def _parameters(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
     return found
 
 
-def _is_generator(value: Any) -> bool:
-    """Random numbers are used up by the fit; a seed, being a number, is kept."""
-    return isinstance(value, (np.random.Generator, np.random.RandomState))
+def _used_up(value: Any) -> bool:
+    """Random numbers and splitters are used up by the fit; a seed, being a number, is kept."""
+    return isinstance(value, (np.random.Generator, np.random.RandomState)) or hasattr(value, "get_n_splits")
 
 
 def _call(estimator: Any) -> str:

@@ -53,6 +53,8 @@ class AccuracyAtTop(KernelRanker):
     them. One class only is an error. Give the features unit spread first: where rounding keeps a problem from
     being solved, a warning says that, and nothing is certified.
 
+    A row of weight two counts as two rows; sparse rows are made dense.
+
     Parameters
     ----------
     top_share : float, strictly between 0 and 1
@@ -192,22 +194,8 @@ class AccuracyAtTop(KernelRanker):
 
     # -- fitting ------------------------------------------------------------------------------
 
-    def fit(  # type: ignore[override]
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn from labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The Gram matrix of the rows with ``kernel="precomputed"``. Sparse rows are made dense.
-        y : array-like of shape (n_samples,)
-            Two different labels; the larger marks the relevant items.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight two counts as two rows.
-        """
+    def _prepare(self, data: RankingData) -> None:
         self._check_parameters()
-        return self._fit_clean(X, y, sample_weight=sample_weight)
 
     def _finish(self, data: RankingData) -> None:
         self.intercept_ = -self.threshold_
@@ -363,4 +351,5 @@ class AccuracyAtTop(KernelRanker):
         # predict marks the top share, not as many rows as there are positives.
         tags.classifier_tags.poor_score = True
         tags.input_tags.sparse = not tags.input_tags.pairwise
+        tags.ranker_tags.weights = tags.ranker_tags.at_top = True
         return tags

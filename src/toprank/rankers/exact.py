@@ -201,3 +201,8 @@ class ExactRanker(WeightedRanker):
             start=max(starts, key=problem.evaluate),
             threads=worker_count(self.n_jobs),
         )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.exact = True
+        return tags

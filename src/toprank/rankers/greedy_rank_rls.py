@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Outcome, Run, Status
@@ -90,24 +90,6 @@ class GreedyRankRLS(GradedRanker):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
-        """Select features and learn to rank with them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels, the larger for the items that belong at the top; with ``levels="graded"``
-            any numbers.
-        qid : array-like of shape (n_samples,), optional
-            Query or group of each row, in any order; rows are only compared within their group.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid)
-
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
@@ -132,3 +114,8 @@ class GreedyRankRLS(GradedRanker):
 
     def _scores(self, X: Matrix) -> Floats:
         return np.asarray(X @ self.coef_, dtype=np.float64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.queries = tags.ranker_tags.linear = True
+        return tags

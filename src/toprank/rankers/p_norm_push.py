@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Outcome, Run, Seed
@@ -31,6 +30,8 @@ class PNormPush(PNormPushBooster):
 
     With `qid`, log R_p is averaged over queries. p = 1 is RankBoost; p to infinity approaches the Infinite
     Push. Everything is computed in the log domain, so that p = 64 is as safe as p = 1.
+
+    With sample weights a pair weighs the product of its rows' weights.
 
     Parameters
     ----------
@@ -118,32 +119,6 @@ class PNormPush(PNormPushBooster):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Learn to rank.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            A pair weighs the product of its rows' weights.
-        qid : array-like of shape (n_samples,), optional
-            Query or group of each row, in any order; rows are only compared within their group.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
-
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         p = check_at_least("p", self.p, 1)
@@ -170,3 +145,10 @@ class PNormPush(PNormPushBooster):
         if self.solver == "newton":
             return np.asarray(X @ self.coef_, dtype=np.float64)
         return super()._scores(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights = tags.ranker_tags.queries = True
+        tags.ranker_tags.at_top = self.p > 1
+        tags.ranker_tags.linear = self.solver == "newton" or self.weak_rankers == "features"
+        return tags

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
@@ -25,34 +25,19 @@ SMOOTH = ("squared_hinge", "logistic")
 
 
 class _Weighted(LinearRanker):
-    """A linear ranker that takes sample weights."""
+    """A linear ranker of the top share; a row of weight two counts as two rows."""
 
     n_iter_: int
 
-    def fit(  # type: ignore[override]
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn to rank.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight two counts as two rows.
-        """
-        return self._fit_clean(X, y, sample_weight=sample_weight)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights = tags.ranker_tags.at_top = True
+        return tags
 
 
 def _weights(data: RankingData) -> Floats:
-    """The weight of each row; both classes must have some."""
-    weight = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
-    if not all(weight[data.y == label].sum() > 0 for label in (0, 1)):
-        raise ValueError(
-            "sample_weight leaves one class only; both classes need rows with a positive weight."
-        )
-    return weight
+    """The weight of each row."""
+    return np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
 
 
 class PatMat(_Weighted):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import has_fit_parameter
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, clone_for_codes, ranking_scores
+from toprank.base import BaseRanker, Matrix, RankingData, abilities, fit_copy, ranking_scores
 from toprank.control import Outcome, Run
 
 __all__ = ["PluginRanker"]
@@ -21,8 +21,7 @@ class PluginRanker(BaseRanker):
 
     The plug-in approach estimates P(y = 1 | x), or anything that rises with it, and sorts by the estimate.
     Logistic regression (Rudin & Wang 2018, Eq. (5)), gradient boosting with the logistic loss, regressors
-    and pipelines all do. It looks at rows one by one: with `qid` the ranking is by query but the learning
-    is not.
+    and pipelines all do. Weights and queries go to the estimator, and are refused where its `fit` takes none.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ class PluginRanker(BaseRanker):
     estimator_ : estimator
         The fitted copy.
     outcome_ : Outcome
-        The value is the AUC on the training rows, ties counted as mistakes.
+        The value is the AUC on the training rows (the mean over queries), ties counted as mistakes.
 
     Examples
     --------
@@ -55,61 +54,29 @@ class PluginRanker(BaseRanker):
         self.estimator = estimator
         self.pos_label = pos_label
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Fit a copy of the estimator.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            Handed to the estimator, which must accept it.
-        qid : array-like of shape (n_samples,), optional
-            Not used for learning.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
-
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        self.estimator_ = self._fresh()
-        extra: dict[str, Any] = {}
-        if data.sample_weight is not None:
-            if not has_fit_parameter(self.estimator_, "sample_weight"):
-                raise ValueError(
-                    f"{type(self.estimator_).__name__}.fit takes no sample_weight; fit without weights."
-                )
-            extra["sample_weight"] = data.sample_weight
-        self.estimator_.fit(data.X, data.y, **extra)
+        self.estimator_ = fit_copy(self._model, data, run)
         scores = ranking_scores(self.estimator_, data.X)
-        counted = None if data.sample_weight is None else data.sample_weight > 0
-        if counted is not None and len(np.unique(data.y[counted])) < 2:
-            return Outcome(math.nan, seconds=run.seconds)
-        value = statistics.get("auc")(data.y, scores, sample_weight=data.sample_weight)
+        value = statistics.get("auc")(data.y, scores, sample_weight=data.sample_weight, qid=data.qid)
         return Outcome(value, seconds=run.seconds)
 
     def _scores(self, X: Matrix) -> NDArray[np.float64]:
         return ranking_scores(self.estimator_, X)
 
-    def _fresh(self) -> Any:
-        if self.estimator is not None:
-            return clone_for_codes(self.estimator)
+    @property
+    def _model(self) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        return LogisticRegression()
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _inside(self) -> list[Any]:
+        return [self._model]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags.sparse = self.estimator.__sklearn_tags__().input_tags.sparse
+        inner = abilities(self._model)
+        tags.ranker_tags = replace(inner, labels="binary", linear=False, exact=False)
+        if hasattr(self._model, "__sklearn_tags__"):
+            accepts = get_tags(self._model).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = accepts.sparse, accepts.allow_nan
         return tags

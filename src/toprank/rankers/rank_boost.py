@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from numpy.typing import ArrayLike
+from typing import Any
 
 from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed
@@ -21,6 +19,8 @@ class RankBoost(PNormPushBooster):
     2003; Rudin & Wang 2018, Eq. (3)); with `qid` the mean over queries of its logarithm. Each round adds
     the weak ranker along which the loss falls fastest, as far as it falls. `PNormPush` with p = 1 minimises
     the same loss.
+
+    With sample weights a pair weighs the product of its rows' weights.
 
     Parameters
     ----------
@@ -90,32 +90,12 @@ class RankBoost(PNormPushBooster):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Learn to rank.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            A pair weighs the product of its rows' weights.
-        qid : array-like of shape (n_samples,), optional
-            Query or group of each row, in any order; rows are only compared within their group.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
-
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         return self._boost(data, run, 1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights = tags.ranker_tags.queries = True
+        tags.ranker_tags.linear = self.weak_rankers == "features"
+        return tags

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ class RankRLS(KernelRanker, GradedRanker):
     f(x_j)))^2`` (Pahikkala et al. 2009), which is least squares with a free intercept for each query.
     `leave_pair_out` gives exact cross-validated concordances without refitting; `RankRLSCV` chooses C by
     them.
+
+    With sample weights a pair weighs the product of its rows' weights.
 
     Parameters
     ----------
@@ -119,34 +121,6 @@ class RankRLS(KernelRanker, GradedRanker):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Learn to rank.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Two different labels, the larger for the items that belong at the top; with ``levels="graded"``
-            any numbers.
-        sample_weight : array-like of shape (n_samples,), optional
-            A pair weighs the product of its rows' weights.
-        qid : array-like of shape (n_samples,), optional
-            Query or group of each row, in any order; rows are only compared within their group.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
-
     def leave_pair_out(
         self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None, Cs: ArrayLike | None = None
     ) -> Floats:
@@ -202,3 +176,8 @@ class RankRLS(KernelRanker, GradedRanker):
             raise ValueError(
                 "There is no pair to order: no query holds items of two classes with positive weight."
             )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights = tags.ranker_tags.queries = True
+        return tags

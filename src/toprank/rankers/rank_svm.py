@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.base import RankingData
 from toprank.control import Callback, Outcome, Run, Seed
@@ -35,6 +35,8 @@ class RankSVM(KernelRanker, GradedRanker):
     duality gap of `tol`. The pairs are never listed: time grows like n log n, memory like n. Pairs are
     positive and negative rows, or with ``levels="graded"`` all rows of different grades; with `qid` only
     rows of the same query.
+
+    With sample weights a pair weighs the product of its rows' weights.
 
     Parameters
     ----------
@@ -154,34 +156,6 @@ class RankSVM(KernelRanker, GradedRanker):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Learn to rank.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            With ``kernel="precomputed"``, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Two different labels, the larger for the items that belong at the top; with ``levels="graded"``
-            any numbers.
-        sample_weight : array-like of shape (n_samples,), optional
-            A pair weighs the product of its rows' weights.
-        qid : array-like of shape (n_samples,), optional
-            Query or group of each row, in any order; rows are only compared within their group.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid, sample_weight=sample_weight)
-
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         assert isinstance(data, GradedData)
@@ -243,3 +217,9 @@ class RankSVM(KernelRanker, GradedRanker):
         if self.norm == "lq":
             return lq_rank_svm(problem, self.q, run, start=start, **limits)
         return rank_svm(problem, run, start=start, **limits)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights = tags.ranker_tags.queries = True
+        tags.ranker_tags.at_top = str(self.weighting).startswith("top")
+        return tags

@@ -7,20 +7,17 @@ scikit-learn's ``check_estimator`` they are the contract of `toprank.base.BaseRa
 from __future__ import annotations
 
 import copy
-import inspect
 import math
 import pickle
 import signal
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -28,7 +25,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from toprank.base import BaseRanker
-from toprank.control import Outcome, SearchStoppedWarning, Status, keep_best_on_interrupt
+from toprank.control import Outcome, Status, keep_best_on_interrupt
+from toprank.testing.samples import raises, sample, seeded, stopping, takes_grades, takes_kernel
+from toprank.testing.tags import tag_checks
 
 __all__ = ["check_ranker", "ranker_checks"]
 
@@ -43,7 +42,8 @@ def ranker_checks() -> list[Callable[[BaseRanker], None]]:
         check_same_seed,
         check_random_state,
         check_sparse_equals_dense,
-        check_queries,
+        check_first,
+        *tag_checks(),
         check_copies,
         check_composition,
         check_callback,
@@ -113,6 +113,12 @@ def check_ranking(ranker: BaseRanker) -> None:
     assert np.allclose(fitted.decision_function(X[subset]), scores[subset]), "scores depend on the company"
 
 
+def check_first(ranker: BaseRanker) -> None:
+    """`first(X, k)` is the same method on every ranker, and no parameter has its name."""
+    assert type(ranker).first is BaseRanker.first, "first is not BaseRanker's"
+    assert "first" not in ranker.get_params(deep=False), "a parameter is called first"
+
+
 def check_labels(ranker: BaseRanker) -> None:
     """The larger label belongs at the top, whatever the two labels are, unless `pos_label` is the other."""
     X, y = sample(ranker)
@@ -161,18 +167,6 @@ def check_sparse_equals_dense(ranker: BaseRanker) -> None:
     scores = fitted.decision_function(sparse)
     assert np.allclose(scores, fitted.decision_function(X)), "sparse rows are scored differently"
     assert np.isfinite(seeded(ranker).fit(sparse, y).decision_function(X)).all()
-
-
-def check_queries(ranker: BaseRanker) -> None:
-    """Queries come in any order and by any name."""
-    X, y = sample(ranker)
-    if "qid" not in inspect.signature(ranker.fit).parameters:
-        return
-    qid = np.array(["b", "a", "c"])[np.arange(len(y)) % 3]
-    fitted = seeded(ranker).fit(X, y, qid=qid)
-    assert np.isfinite(fitted.decision_function(X)).all()
-    assert math.isfinite(fitted.score(X, y, qid=qid)), "score with qid is not finite"
-    raises(ValueError, seeded(ranker).fit, X, y, qid=qid[:-1])
 
 
 def check_copies(ranker: BaseRanker) -> None:
@@ -227,7 +221,8 @@ def check_time_limit(ranker: BaseRanker) -> None:
     for wrong in (-1, 0, math.nan, "1"):
         raises(ValueError, seeded(ranker).set_params(time_limit=wrong).fit, *sample(ranker))
     X, y = sample(ranker, n=400, d=8)
-    seeded(ranker).fit(*sample(ranker, n=40, d=8))  # compiled by now: the limit is about the fit
+    with stopping():
+        seeded(ranker).fit(*sample(ranker, n=40, d=8))  # compiled by now: the limit is about the fit
     limited = seeded(ranker).set_params(time_limit=0.3)
     begin = time.perf_counter()
     with stopping():
@@ -286,53 +281,9 @@ def check_bad_input(ranker: BaseRanker) -> None:
     broken[0, 0] = np.nan
     three = np.arange(len(y)) % 3
     wrong = np.array(["a", "b", "c"])[three] if takes_grades(ranker) else three
-    for rows, labels in ((X, np.ones_like(y)), (broken, y), (X[:0], y[:0]), (X, wrong)):
+    bad = [(X, np.ones_like(y)), (X[:0], y[:0]), (X, wrong)]
+    if not get_tags(ranker).input_tags.allow_nan:
+        bad.append((broken, y))
+    for rows, labels in bad:
         raises(ValueError, seeded(ranker).fit, rows, labels)
     raises(Exception, seeded(ranker).decision_function, X)
-
-
-# -- helpers ----------------------------------------------------------------------------------
-
-
-def sample(ranker: BaseRanker, n: int = 60, d: int = 3) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Rows that are hard to rank perfectly, a third of them positive; or their kernel values."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d))
-    noisy = X[:, 0] - 0.5 * X[:, 1] + rng.normal(size=n)
-    rows = X @ X.T if takes_kernel(ranker) else X
-    return rows, (noisy > np.quantile(noisy, 2 / 3)).astype(np.int64)
-
-
-def takes_kernel(ranker: BaseRanker) -> bool:
-    """Whether X is a matrix of kernel values."""
-    return bool(get_tags(ranker).input_tags.pairwise)
-
-
-def takes_grades(ranker: BaseRanker) -> bool:
-    """Whether labels are grades, which are numbers, instead of two classes."""
-    return get_tags(ranker).classifier_tags is None
-
-
-def seeded(ranker: BaseRanker) -> BaseRanker:
-    """A clone with a fixed seed where it takes one."""
-    candidate: BaseRanker = clone(ranker)
-    if "random_state" in candidate.get_params(deep=False):
-        candidate.set_params(random_state=0)
-    return candidate
-
-
-def raises(kind: type[BaseException], call: Callable[..., Any], *args: Any, **options: Any) -> None:
-    """Assert that a call raises."""
-    try:
-        call(*args, **options)
-    except kind:
-        return
-    raise AssertionError(f"{getattr(call, '__qualname__', call)} raised no {kind.__name__}")
-
-
-@contextmanager
-def stopping() -> Iterator[None]:
-    """Being cut short is expected here, and says so in a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchStoppedWarning)
-        yield

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from toprank import statistics
 from toprank.control import SearchStoppedWarning
@@ -19,30 +18,6 @@ from toprank.rankers.tuning.folds import ranking_folds
 from toprank.rankers.tuning.named import PNormPushCV, RankRLSCV, RankSVMCV
 from toprank.rankers.tuning.path import regularisation_path
 from toprank.rankers.tuning.search_cv import RankerCV
-from toprank.testing import ranker_checks
-
-VARIANTS = [RankSVMCV([0.1, 1.0], cv=2, random_state=0), RankRLSCV([0.1, 1.0])]
-MORE_VARIANTS = [
-    RankerCV(RankSVM(tol=1e-4), [0.1, 1.0], cv=2, random_state=0),
-    PNormPushCV(4, [0.1, 1.0], cv=2, random_state=0),
-]
-
-
-@parametrize_with_checks(VARIANTS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(MORE_VARIANTS)
-def test_scikit_learn_checks_of_more_variants(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("ranker", [*VARIANTS, *MORE_VARIANTS], ids=str)
-def test_ranker_checks(ranker, check):
-    check(ranker)
 
 
 def toy(n=90, seed=0):
@@ -190,7 +165,7 @@ def test_too_few_queries_and_bad_splitters_are_named():
         RankSVMCV([1.0]).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match=r"cv=GroupKFold.*fold [01] lacks a query \(qid\)"):
         RankSVMCV([1.0], cv=GroupKFold(2)).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="TopPush learns from one list"):
+    with pytest.raises(ValueError, match="TopPush in RankerCV learns from one list"):
         RankerCV(TopPush(), [1.0]).fit(X, y, qid=qid)
     assert RankSVMCV([1.0], cv=np.int64(2), random_state=0).fit(X, y).scores_.shape == (2, 1)
 

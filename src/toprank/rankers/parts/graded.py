@@ -52,7 +52,11 @@ class GradedRanker(BaseRanker):
         check_choice("levels", getattr(self, "levels", "binary"), ["binary", "graded"])
         data = super()._clean(X, y, qid, sample_weight)
         grade = _numbers(y) if self._graded() else data.y.astype(np.float64)
-        return GradedData(data.X, data.y, data.qid, data.sample_weight, grade)
+        return GradedData(data.X, data.y, data.qid, data.sample_weight, grade=grade)
+
+    def _check_weights(self, y: NDArray[np.int8], weight: Floats) -> None:
+        if not self._graded():
+            super()._check_weights(y, weight)
 
     def _encode_labels(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
         if not self._graded():
@@ -100,6 +104,7 @@ class GradedRanker(BaseRanker):
             # Grades are numbers with an order: no classes to scikit-learn, nor, with scores of their own, a
             # regression.
             tags.estimator_type, tags.classifier_tags = None, None
+            tags.ranker_tags.labels = "graded"
         return tags
 
 

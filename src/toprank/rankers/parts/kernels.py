@@ -104,4 +104,5 @@ class KernelRanker(BaseRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.ranker_tags.linear = self.kernel is None
         return tags

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import RankingData, clone_for_codes, ranking_scores
+from toprank.base import RankingData, fit_copy, ranking_scores
 from toprank.control import Run
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.problem import RankingProblem
@@ -27,30 +28,33 @@ def start_directions(start: Start, data: RankingData, problem: RankingProblem, r
     Parameters
     ----------
     start : None, "logistic", "mean", array of shape (n_features,), or an estimator with `coef_`
-        None means logistic regression. An unfitted estimator is cloned and fitted.
+        None means where the data say to begin, else logistic regression. An unfitted estimator is cloned and
+        fitted.
     data : RankingData
     problem : RankingProblem
         For its scales.
     run : Run
         Fitting the logistic regression stops when it says so.
     """
+    if start is None:
+        start = data.start
     if start is None or (isinstance(start, str) and start == "logistic"):
         return [logistic_direction(data, problem, run), mean_difference(data, problem)]
     if isinstance(start, str):
         if start == "mean":
             return [mean_difference(data, problem)]
         raise ValueError(f'start must be "logistic", "mean", an array or an estimator, got {start!r}.')
-    given = _coefficients(start, data) if hasattr(start, "fit") else np.asarray(start, dtype=np.float64)
+    given = _coefficients(start, data, run) if hasattr(start, "fit") else np.asarray(start, dtype=np.float64)
     coef = np.asarray(given, dtype=np.float64).ravel()
     if coef.shape != (problem.n_features,) or not np.isfinite(coef).all():
         raise ValueError(f"start must give {problem.n_features} finite coefficients, got shape {coef.shape}.")
     return [coef]
 
 
-def _coefficients(estimator: Any, data: RankingData) -> Any:
+def _coefficients(estimator: Any, data: RankingData, run: Run) -> Any:
     """Coefficients of an estimator, fitted first when it is not."""
     if not hasattr(estimator, "coef_"):
-        estimator = clone_for_codes(estimator).fit(data.X, data.y)
+        estimator = fit_copy(estimator, replace(data, qid=None, start=None), run)
     if not hasattr(estimator, "coef_"):
         raise ValueError(f"start: {type(estimator).__name__} has no coef_ to start from.")
     return estimator.coef_

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.base import RankingData
 from toprank.control import Outcome, Run, Status, warn_user
@@ -38,7 +38,8 @@ class TopPushRanker(KernelRanker):
     """Compares every positive with one threshold of the negatives.
 
     Subclasses name the surrogate (`_loss`) and the threshold (`_rule`); they have the parameters ``C, tol,
-    max_iter, time_limit, warm_start, random_state, callback, verbose``.
+    max_iter, time_limit, warm_start, random_state, callback, verbose``. A row of weight 2 counts as two rows;
+    the highest negative is the highest whatever its weight.
 
     Attributes
     ----------
@@ -63,25 +64,6 @@ class TopPushRanker(KernelRanker):
     @abstractmethod
     def _rule(self) -> Threshold:
         """The threshold of the negatives."""
-
-    def fit(  # type: ignore[override]
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn to rank.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 2 counts as two rows. The highest negative is the highest whatever its weight.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, sample_weight=sample_weight)
 
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
@@ -112,8 +94,6 @@ class TopPushRanker(KernelRanker):
         merged = merge_rows(X, data.y.astype(np.int64), data.sample_weight)
         labels = data.y[merged.rows]
         weight = np.ones(len(labels)) if merged.weight is None else merged.weight
-        if len(np.unique(labels)) < 2:
-            raise ValueError("sample_weight is zero for all rows of one class; give some of them weight.")
         surrogate = SURROGATES[self._loss()]
         return TopPushProblem.from_labels(
             X[merged.rows], labels, weight, C=float(self.C), surrogate=surrogate, rule=self._rule()
@@ -123,10 +103,14 @@ class TopPushRanker(KernelRanker):
         start = self._last_weights(problem.design.n_features)
         return solve_top_push(problem, tol=self.tol, run=run, max_iter=int(self.max_iter), start=start)
 
-    def _warn_if_cut_short(self) -> None:
-        super()._warn_if_cut_short()
+    def _warn_of_answer(self) -> None:
         if self.zero_is_optimal_:
             warn_user(f"{type(self).__name__}: {self.outcome_.notes[0]}", ZeroOptimumWarning)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights = tags.ranker_tags.at_top = True
+        return tags
 
 
 def _explain(problem: TopPushProblem) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+from functools import lru_cache
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from toprank import statistics
 from toprank.base import LinearRanker
 from toprank.exact.problem import RankingProblem
-from toprank.statistics import RankStatistic
+from toprank.exact.weights import PositionWeights
+from toprank.statistics import LinearRankStatistic, RankStatistic
 
-__all__ = ["WeightedRanker"]
+__all__ = ["WeightedRanker", "value_of_scores", "weighs_the_top"]
 
 
 class WeightedRanker(LinearRanker):
@@ -22,11 +27,59 @@ class WeightedRanker(LinearRanker):
         statistic = self.statistic
         if isinstance(statistic, str | RankStatistic):
             return super().score(X, y, sample_weight=sample_weight, qid=qid)
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight: positions have their weights already, as `statistic` gives them."
-            )
         positive = np.asarray(y) == self.classes_[1]
-        scores = self._scores_to_judge(X, qid)[:, None]
-        problem = RankingProblem.from_labels(scores, positive, statistic, qid=qid, queries="mean")
-        return problem.evaluate([1.0])
+        return value_of_scores(
+            statistic, positive, self._scores_to_judge(X, qid), qid=qid, sample_weight=sample_weight
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.queries = True
+        tags.ranker_tags.at_top = weighs_the_top(self.statistic)
+        return tags
+
+
+def value_of_scores(
+    statistic: Any,
+    y: ArrayLike,
+    scores: NDArray[np.float64],
+    *,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """A statistic, by name or by its position weights, of the order of these scores; ties are mistakes.
+
+    >>> value_of_scores([1.0, 0.5, 0.0], [1, 0, 1], np.array([3.0, 1.0, 2.0]))
+    1.5
+    """
+    if isinstance(statistic, str | RankStatistic):
+        return float(statistics.get(statistic)(y, scores, qid=qid, sample_weight=sample_weight))
+    if sample_weight is not None:
+        raise ValueError("sample_weight: positions have their weights already, as `statistic` gives them.")
+    problem = RankingProblem.from_labels(scores[:, None], y, statistic, qid=qid, queries="mean")
+    return problem.evaluate([1.0])
+
+
+def weighs_the_top(statistic: Any) -> bool:
+    """Whether some positions gain more over the next than others do: those of AUC all gain the same.
+
+    >>> weighs_the_top("dcg"), weighs_the_top("auc")
+    (True, False)
+    """
+    if isinstance(statistic, str | RankStatistic):
+        return _named_weighs_the_top(str(statistic))
+    if isinstance(statistic, PositionWeights):
+        return True
+    return _uneven(np.asarray(statistic, dtype=np.float64))
+
+
+@lru_cache(maxsize=64)
+def _named_weighs_the_top(name: str) -> bool:
+    found = statistics.get(name)
+    # A list long enough for any usual cut-off to lie within.
+    return isinstance(found, LinearRankStatistic) and _uneven(found.weights(10_000, 2_500))
+
+
+def _uneven(weights: NDArray[np.float64]) -> bool:
+    steps = np.diff(weights)
+    return bool(len(steps) and not np.allclose(steps, steps[0], rtol=1e-9, atol=0))

@@ -183,7 +183,8 @@ class RankRLSCV(RankerCV):
     kernel, gamma, degree, coef0, kernel_params, approximation, n_components, levels
         As in `RankRLS`.
     cv : "leave_pair_out", int or splitter
-        The first leaves out every pair in turn, at the price of one fit: for up to some ten thousand rows.
+        The first leaves out every pair in turn, at the price of one fit: for up to some ten thousand rows; it
+        takes no weights.
     statistic
         As in `RankerCV`; leave-pair-out knows only the concordance, which is the AUC for two labels.
     time_limit, random_state, pos_label, callback, verbose
@@ -249,6 +250,11 @@ class RankRLSCV(RankerCV):
             n_components=self.n_components,
             levels=self.levels,
         )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.weights &= self.cv != "leave_pair_out"
+        return tags
 
     def _search(self, data: GradedData, run: Run) -> Floats:
         if self.cv != "leave_pair_out":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from toprank.control import Outcome, Run, SearchStoppedWarning
+from toprank.control import Outcome, Run, warn_if_cut_short
 
-__all__ = ["RegularisationPath", "inner_fit", "regularisation_path"]
+__all__ = ["RegularisationPath", "regularisation_path"]
 
 Floats = NDArray[np.float64]
-SHORTEST = 1e-3
-"""Seconds for a fit when others have used up all the time there was."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,14 @@ class RegularisationPath:
 
 
 def regularisation_path(
-    ranker: Any, X: ArrayLike, y: ArrayLike, Cs: ArrayLike, *, qid: ArrayLike | None = None
+    ranker: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    Cs: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    time_limit: float | None = None,
 ) -> RegularisationPath:
     """Fit a linear ranker for each C, from small to large, each from where the last one ended.
 
@@ -45,10 +49,12 @@ def regularisation_path(
     ----------
     ranker : ranker
         With parameters `C` and `warm_start`, and coefficients; a copy is fitted.
-    X, y, qid
+    X, y, sample_weight, qid
         As in the ranker's `fit`.
     Cs : array-like
         The values of C.
+    time_limit : float, optional
+        Seconds for all fits together; each gets its share of what is left.
 
     Examples
     --------
@@ -64,39 +70,12 @@ def regularisation_path(
     if "warm_start" in ranker.get_params():
         ranker.set_params(warm_start=True)
     coefs, outcomes = [], []
-    for C in wanted:
-        ranker.set_params(C=float(C)).fit(X, y, **_queries(qid))
-        coefs.append(ranker.coef_.copy())
-        outcomes.append(ranker.outcome_)
+    with Run(time_limit=time_limit, rng=getattr(ranker, "random_state", None)) as run:
+        for number, C in enumerate(wanted):
+            part = run.part(1.0 / (len(wanted) - number))
+            ranker.set_params(C=float(C)).fit_within(X, y, part, sample_weight=sample_weight, qid=qid)
+            coefs.append(ranker.coef_.copy())
+            outcomes.append(ranker.outcome_)
+    for outcome in outcomes:
+        warn_if_cut_short(outcome, type(ranker).__name__)
     return RegularisationPath(wanted, np.array(coefs), tuple(outcomes))
-
-
-def inner_fit(ranker: Any, X: Any, y: Any, qid: Any, run: Run, *, fits_left: int) -> None:
-    """Fit a ranker as part of a larger run: with a share of its time, and stopping when it stops.
-
-    >>> from toprank.rankers.rank_svm import RankSVM
-    >>> ranker = RankSVM()
-    >>> inner_fit(ranker, [[0.0], [1.0]], [0, 1], None, Run(), fits_left=1)
-    >>> ranker.coef_.round(6)
-    array([1.])
-    """
-    known = ranker.get_params()
-    if "time_limit" in known and np.isfinite(run.remaining()):
-        share = max(run.remaining() / fits_left, SHORTEST)
-        own = known["time_limit"]
-        ranker.set_params(time_limit=share if own is None else min(share, own))
-    if known.get("callback", run) is None:
-        ranker.set_params(callback=lambda progress: not run.should_stop())
-    with warnings.catch_warnings():
-        # The outer run says itself when it was cut short.
-        warnings.simplefilter("ignore", SearchStoppedWarning)
-        ranker.fit(X, y, **_queries(qid))
-    if known.get("callback", run) is None:
-        ranker.set_params(callback=None)
-    if "time_limit" in known:
-        ranker.set_params(time_limit=known["time_limit"])
-
-
-def _queries(qid: Any) -> dict[str, Any]:
-    """Nothing without queries: rankers of a single list take none."""
-    return {} if qid is None else {"qid": qid}

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils import get_tags
 
 from toprank import statistics
-from toprank.base import Matrix, RankingData, clone_for_codes
+from toprank.base import Matrix, RankingData, abilities, clone_for_codes
 from toprank.control import Callback, Outcome, Progress, Run, Seed
 from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.parameters import check_penalty_weight
 from toprank.rankers.rank_svm import RankSVM
 from toprank.rankers.tuning.folds import can_be_ranked, ranking_folds
-from toprank.rankers.tuning.path import inner_fit
 from toprank.statistics import RankStatistic
 
 __all__ = ["RankerCV"]
@@ -109,23 +108,6 @@ class RankerCV(GradedRanker):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
-        """Choose C and fit on all rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            As the ranker wants it.
-        qid : array-like of shape (n_samples,), optional
-            Query or group of each row, in any order; whole queries are held out.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_clean(X, y, qid=qid)
-
     # -- what a named subclass changes --------------------------------------------------------
 
     def _prototype(self) -> Any:
@@ -142,13 +124,11 @@ class RankerCV(GradedRanker):
         self.Cs_ = np.array([check_penalty_weight(float(C)) for C in np.sort(np.ravel(self.Cs))])
         if len(self.Cs_) == 0:
             raise ValueError("Cs is empty; give at least one value of C to try.")
-        if data.qid is not None and not has_fit_parameter(self._prototype(), "qid"):
-            name = type(self._prototype()).__name__
-            raise ValueError(f"qid: {name} learns from one list and takes no queries; fit without qid.")
-        self.scores_ = self._search(data, run)
+        counted = None if data.sample_weight is None else np.flatnonzero(data.sample_weight > 0)
+        self.scores_ = self._search(data if counted is None else self._taken(data, counted), run)
         self.C_ = float(self.Cs_[int(np.argmax(_column_means(self.scores_)))])
         self.ranker_ = self._copy(run).set_params(C=self.C_)
-        inner_fit(self.ranker_, data.X, data.grade, data.qid, run, fits_left=1)
+        self._fit_inner(self.ranker_, data, run.part(silent=True))
         self.n_iter_ = 1
         outcome: Outcome = self.ranker_.outcome_
         return replace(outcome, status=run.stopped_by or outcome.status, seconds=run.seconds)
@@ -174,22 +154,34 @@ class RankerCV(GradedRanker):
                     return scores
                 left = (len(folds) - number) * len(self.Cs_) - place + 1
                 ranker.set_params(C=C)
-                learned = self._rows(data.X, train, train)
-                inner_fit(ranker, learned, data.grade[train], _part(data.qid, train), run, fits_left=left)
+                self._fit_inner(ranker, self._taken(data, train), run.part(1.0 / left, silent=True))
                 held_out = ranker.decision_function(self._rows(data.X, test, train))
-                scores[number, place] = judge(data.grade[test], held_out, _part(data.qid, test))
+                scores[number, place] = judge(self._taken(data, test), held_out)
             run.report(Progress(float(_column_means(scores).max()), iterations=number + 1))
         return scores
+
+    def _fit_inner(self, ranker: Any, data: GradedData, run: Run) -> None:
+        ranker.fit_within(data.X, data.grade, run, sample_weight=data.sample_weight, qid=data.qid)
+
+    def _taken(self, data: GradedData, rows: Any) -> GradedData:
+        """Some rows of the data."""
+        X = self._rows(data.X, rows, rows)
+        qid, weight = _part(data.qid, rows), _part(data.sample_weight, rows)
+        return GradedData(X, data.y[rows], qid, weight, grade=data.grade[rows])
 
     def _rows(self, X: Any, rows: Any, known: Any) -> Any:
         """Some rows; of a precomputed kernel, their values with the rows learned from."""
         return X[rows][:, known] if self.__sklearn_tags__().input_tags.pairwise else X[rows]
 
     def _judge(self) -> Any:
-        chosen = self.statistic or ("c_index" if self._graded() else "auc")
-        statistic = statistics.get(chosen) if isinstance(chosen, str) else chosen
+        statistic = self._statistic()
         sign = 1.0 if statistic.greater_is_better else -1.0
-        return lambda y, scores, qid: sign * float(statistic(y, scores, qid=qid))
+        return lambda data, scores: (
+            sign * float(statistic(data.grade, scores, qid=data.qid, sample_weight=data.sample_weight))
+        )
+
+    def _statistic(self) -> RankStatistic:
+        return statistics.get(self.statistic or ("c_index" if self._graded() else "auc"))
 
     def _folds(self, data: GradedData, run: Run) -> Iterable[tuple[Any, Any]]:
         if isinstance(self.cv, Integral):
@@ -214,8 +206,7 @@ class RankerCV(GradedRanker):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> float:
         """The statistic C was chosen by; negative where smaller is better."""
-        chosen = self.statistic or ("c_index" if self._graded() else "auc")
-        statistic = statistics.get(chosen) if isinstance(chosen, str) else chosen
+        statistic = self._statistic()
         labels = np.asarray(y) if self._graded() else np.asarray(y) == self.classes_[1]
         value = statistic(labels, self.decision_function(X), sample_weight=sample_weight, qid=qid)
         return float(value if statistic.greater_is_better else -value)
@@ -224,9 +215,14 @@ class RankerCV(GradedRanker):
         reached: tuple[float, float] | None = self.ranker_._reached()
         return reached
 
+    def _inside(self) -> list[Any]:
+        return [self._prototype()]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = getattr(self._prototype(), "kernel", None) == "precomputed"
+        inner = get_tags(self._prototype())
+        tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
+        tags.ranker_tags = replace(abilities(self._prototype()), linear=False)
         return tags
 
 

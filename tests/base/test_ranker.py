@@ -31,6 +31,11 @@ class First(LinearRanker):
         run.report(Progress(1.0, 2.0, phase="looking"))
         return Outcome(1.0, status=self.status)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.queries = True
+        return tags
+
 
 X = np.array([[3.0, 0.0], [1.0, 5.0], [2.0, 1.0], [0.0, 1.0]])
 

@@ -1,20 +1,19 @@
-"""The scikit-learn contract of every ranker, written once.
+"""`BaseRanker`: validation, labels, thresholds, ranking, scoring, time limits, Ctrl-C and warnings.
 
-A ranker implements `_fit` (learn from clean data, inside a `Run`) and `_scores` (clean rows to
-scores); validation, labels, thresholds, ranking, scoring, time limits, Ctrl-C and warnings live here.
+A ranker implements `_fit` (learn from clean data, inside a `Run`) and `_scores` (clean rows to scores), and
+says in its tags what it can do.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -25,39 +24,13 @@ from sklearn.utils.validation import (
 )
 
 from toprank import statistics
+from toprank.base.data import Matrix, RankingData, query_codes
+from toprank.base.scores import best_first, prevalence_threshold
+from toprank.base.tags import RankerTags, abilities, last_step, with_ranker_tags
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
-from toprank.labels import told_label, told_labels, top_label
+from toprank.labels import told_label, top_label
 
-__all__ = [
-    "BaseRanker",
-    "LinearRanker",
-    "Matrix",
-    "RankingData",
-    "best_first",
-    "clone_for_codes",
-    "query_codes",
-    "ranking_scores",
-]
-
-Matrix = NDArray[np.float64] | sp.csr_matrix | sp.csr_array
-
-
-@dataclass(frozen=True, slots=True)
-class RankingData:
-    """Clean training data: what `_fit` gets and nothing else.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of float64, finite
-    y : array of int8, 1 for the items that belong at the top, 0 for the rest
-    qid : array of int64 query numbers 0..q-1, or None when all rows form one list
-    sample_weight : array of float64, or None when all rows count the same
-    """
-
-    X: Matrix
-    y: NDArray[np.int8]
-    qid: NDArray[np.int64] | None = None
-    sample_weight: NDArray[np.float64] | None = None
+__all__ = ["BaseRanker", "LinearRanker"]
 
 
 class BaseRanker(ClassifierMixin, BaseEstimator):
@@ -101,14 +74,28 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
 
     # -- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
         """Learn to rank.
+
+        What a ranker cannot use is a ValueError that names it; its tags
+        (``sklearn.utils.get_tags(ranker).ranker_tags``) say what it can.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the square matrix of kernel values.
         y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top. With
+            ``levels="graded"`` any numbers, the higher the nearer to the top.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
         qid : array-like of shape (n_samples,), optional
             Query or group of each row, in any order; rows are only compared within their group.
 
@@ -116,36 +103,74 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        return self._fit_clean(X, y, qid=qid)
-
-    def _fit_clean(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Validate once, make the run, call `_fit`, set the threshold, warn if cut short."""
         check_time_limit(getattr(self, "time_limit", None))
         data = self._clean(X, y, qid, sample_weight)
         self._prepare(data)
         with self._make_run() as run:
-            self.outcome_ = self._fit(data, run)
-            # Inside: when Ctrl-C goes on at the end of the run, the ranker is ready for use.
-            self._finish(data)
+            self._fit_in(data, run)
         self._warn_if_cut_short()
+        self._warn_of_answer()
         return self
+
+    def fit_within(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        run: Run,
+        *,
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        start: ArrayLike | None = None,
+    ) -> Self:
+        """Learn to rank as a part of something larger: under its clock, with its stop button.
+
+        The time left to `run` counts, or the ranker's own limit where that is less; so do its random numbers
+        and its callback where the ranker has none of its own. Being cut short is no warning here: whoever
+        made the run looks at `outcome_` and says so.
+
+        Parameters
+        ----------
+        X, y, sample_weight, qid
+            As in `fit`.
+        run : Run
+            Of the whole.
+        start : array-like of shape (n_features,), optional
+            Coefficients to begin from; a hint, which a ranker that begins nowhere in particular passes over.
+
+        Returns
+        -------
+        self
+        """
+        limit = getattr(self, "time_limit", None)
+        check_time_limit(limit)
+        data = self._clean(X, y, qid, sample_weight)
+        if start is not None:
+            data = replace(data, start=np.asarray(start, dtype=np.float64).ravel())
+        with run.uncounted():
+            self._prepare(data)
+        seed = getattr(self, "random_state", None)
+        with run.part(time_limit=limit, callback=self._reporter(), rng=seed) as part:
+            self._fit_in(data, part)
+        self._warn_of_answer()
+        return self
+
+    def _fit_in(self, data: RankingData, run: Run) -> None:
+        self.outcome_ = self._fit(data, run)
+        # Inside the run: when Ctrl-C goes on at its end, the ranker is ready for use.
+        self._finish(data)
 
     def _finish(self, data: RankingData) -> None:
         """Set what `predict` needs beside the scores."""
-        self.intercept_ = -_prevalence_threshold(self._scores(data.X), data.y, data.sample_weight)
+        self.intercept_ = -prevalence_threshold(self._scores(data.X), data.y, data.sample_weight)
 
     def _prepare(self, data: RankingData) -> None:
         """Do what must not count against the time limit; compiling kernels for the first time, say."""
 
     def _warn_if_cut_short(self) -> None:
         warn_if_cut_short(self.outcome_, type(self).__name__, self._reached())
+
+    def _warn_of_answer(self) -> None:
+        """Warn of what the user should know about an answer, however long it was looked for."""
 
     def _reached(self) -> tuple[float, float] | None:
         """The relative gap the fit ended with and the one it was asked for; None where there is no such."""
@@ -155,18 +180,53 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
     def _clean(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> RankingData:
-        rows, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=False)
+        self._refuse(qid=qid, sample_weight=sample_weight)
+        rows, y = validate_data(self, X, y, y_numeric=False, **self._accepted())
         self.classes_, labels = self._encode_labels(y)
-        weight = (
-            None
-            if sample_weight is None
-            else _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        )
-        codes = None
+        weight, codes = None, None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+            self._check_weights(labels, weight)
         if qid is not None:
             check_consistent_length(rows, qid)
             codes = query_codes(qid)
         return RankingData(rows, labels, codes, weight)
+
+    def _accepted(self) -> dict[str, Any]:
+        """What `X` may be, by the tags."""
+        missing = self.__sklearn_tags__().input_tags.allow_nan
+        finite = "allow-nan" if missing else True
+        return {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": finite}
+
+    def _refuse(self, *, qid: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+        """Refuse by name what the tags say cannot be used."""
+        can = self.ranker_tags
+        if qid is not None and not can.queries:
+            name = self._blamed(lambda one: abilities(one).queries)
+            raise ValueError(f"qid: {name} learns from one list and takes no queries; fit without qid.")
+        if sample_weight is not None and not can.weights:
+            name = self._blamed(lambda one: abilities(one).weights)
+            raise ValueError(f"sample_weight: {name} takes no weights; fit without sample_weight.")
+
+    def _inside(self) -> list[Any]:
+        """The estimators this one is made of."""
+        return []
+
+    def _blamed(self, able: Callable[[Any], bool]) -> str:
+        """Who cannot do it: this ranker, or one inside it."""
+        own = type(self).__name__
+        unable = [last_step(one) for one in self._inside() if not able(one)]
+        rankers = [one for one in unable if isinstance(one, BaseRanker)]
+        if rankers:
+            return f"{rankers[-1]._blamed(able)} in {own}"
+        return f"{type(unable[-1]).__name__} in {own}" if unable else own
+
+    def _check_weights(self, y: NDArray[np.int8], weight: NDArray[np.float64]) -> None:
+        """Both classes must count."""
+        if not all(weight[y == label].sum() > 0 for label in (0, 1)):
+            raise ValueError(
+                "sample_weight leaves one class only; both classes need rows with a positive weight."
+            )
 
     def _encode_labels(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
         y = column_or_1d(y, warn=True)
@@ -212,7 +272,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores: the higher, the nearer to the top; above zero where `predict` says positive."""
         check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows = validate_data(self, X, reset=False, **self._accepted())
         return self._scores(rows) + self.intercept_
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -247,10 +307,16 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         """Scores of rows whose queries are known; most rankers score them as any other rows."""
         return self.decision_function(X)
 
-    # -- scikit-learn tags --------------------------------------------------------------------
+    # -- tags ---------------------------------------------------------------------------------
+
+    @property
+    def ranker_tags(self) -> RankerTags:
+        """What this ranker can do with the parameters it has."""
+        tags: RankerTags = self.__sklearn_tags__().ranker_tags
+        return tags
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = with_ranker_tags(super().__sklearn_tags__())
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
@@ -270,84 +336,10 @@ class LinearRanker(BaseRanker):
     def _scores(self, X: Matrix) -> NDArray[np.float64]:
         return np.asarray(X @ self.coef_, dtype=np.float64)
 
-
-def best_first(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Row numbers by falling score; equal scores keep the order of the rows.
-
-    >>> best_first(np.array([1.0, 3.0, 3.0, 2.0]))
-    array([1, 2, 3, 0])
-    """
-    return np.argsort(-scores, kind="stable")
-
-
-def clone_for_codes(estimator: Any) -> Any:
-    """A clone to be fitted on 1 for the top and 0 for the rest, whatever labels it was told of.
-
-    >>> from toprank.rankers.rank_svm import RankSVM
-    >>> clone_for_codes(RankSVM(pos_label="fraud"))
-    RankSVM()
-    """
-    copy = clone(estimator)
-    told = told_labels(copy)
-    return copy.set_params(**dict.fromkeys(told)) if told else copy
-
-
-def ranking_scores(estimator: Any, X: Any, qid: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-    """Scores of any fitted scikit-learn estimator: decision function, else probability, else prediction.
-
-    Queries are for an estimator with ``by_query_`` set, whose scores depend on them.
-
-    >>> from sklearn.linear_model import LinearRegression
-    >>> ranking_scores(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), [[2.0]]).round(6)
-    array([2.])
-    """
-    if qid is not None and getattr(estimator, "by_query_", False):
-        scores = np.asarray(estimator.decision_function(X, qid=qid), dtype=np.float64)
-    elif hasattr(estimator, "decision_function"):
-        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
-    elif hasattr(estimator, "predict_proba"):
-        scores = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        scores = scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-    else:
-        scores = np.asarray(estimator.predict(X), dtype=np.float64)
-    if scores.ndim != 1:
-        raise ValueError(
-            f"{type(estimator).__name__} gives scores of shape {scores.shape};"
-            " ranking needs one score for each row."
-        )
-    return scores
-
-
-def query_codes(qid: ArrayLike) -> NDArray[np.int64]:
-    """Query numbers 0..q-1 from any labels, in any order.
-
-    >>> query_codes(["b", "a", "b"])
-    array([1, 0, 1])
-    """
-    return np.unique(column_or_1d(qid), return_inverse=True)[1].astype(np.int64)
-
-
-def _prevalence_threshold(
-    scores: NDArray[np.float64], y: NDArray[np.int8], weight: NDArray[np.float64] | None = None
-) -> float:
-    """A cut with as many rows (as much weight) strictly above it as the positives have, ties permitting.
-
-    The middle of the gap between the last row inside and the first row outside; with a tie across
-    the cut the tied rows stay outside.
-    """
-    if weight is None:
-        n_pos = int(y.sum())
-        last, following = len(scores) - n_pos, max(len(scores) - n_pos - 1, 0)
-        inside, outside = np.partition(scores, [following, last])[[last, following]]
-    else:
-        falling = np.argsort(-scores, kind="stable")
-        mass, wanted = np.cumsum(weight[falling]), float(weight[y == 1].sum())
-        slack = 1e-12 * wanted
-        last = int(np.searchsorted(mass, wanted - slack))
-        following = min(int(np.searchsorted(mass, wanted + slack)), len(scores) - 1)
-        inside, outside = scores[falling[[last, following]]]
-    middle = outside + (inside - outside) / 2
-    return float(middle if middle < inside else outside)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.ranker_tags.linear = True
+        return tags
 
 
 def _print_progress(progress: Progress) -> None:

@@ -1,0 +1,22 @@
+"""The scikit-learn contract of every ranker, written once."""
+
+from toprank.base.data import Matrix, RankingData, query_codes, take
+from toprank.base.ranker import BaseRanker, LinearRanker
+from toprank.base.scores import best_first, ranking_scores
+from toprank.base.tags import RankerTags, abilities
+from toprank.base.within import clone_for_codes, fit_copy
+
+__all__ = [
+    "BaseRanker",
+    "LinearRanker",
+    "Matrix",
+    "RankerTags",
+    "RankingData",
+    "abilities",
+    "best_first",
+    "clone_for_codes",
+    "fit_copy",
+    "query_codes",
+    "ranking_scores",
+    "take",
+]

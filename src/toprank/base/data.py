@@ -1,0 +1,51 @@
+"""Clean training data: what a ranker's `_fit` gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
+
+__all__ = ["Matrix", "RankingData", "query_codes", "take"]
+
+Matrix = NDArray[np.float64] | sp.csr_matrix | sp.csr_array
+
+
+@dataclass(frozen=True, slots=True)
+class RankingData:
+    """Clean training data: what `_fit` gets and nothing else.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of float64, finite (but for NaN, where the ranker's tags allow it)
+    y : array of int8, 1 for the items that belong at the top, 0 for the rest
+    qid : array of int64 query numbers 0..q-1, or None when all rows form one list
+    sample_weight : array of float64, or None when all rows count the same
+    start : array of float64, coefficients to begin from, or None
+    """
+
+    X: Matrix
+    y: NDArray[np.int8]
+    qid: NDArray[np.int64] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    start: NDArray[np.float64] | None = None
+
+
+def take(data: RankingData, rows: NDArray[np.integer[Any]]) -> RankingData:
+    """Some rows of the data."""
+    qid = None if data.qid is None else data.qid[rows]
+    weight = None if data.sample_weight is None else data.sample_weight[rows]
+    return replace(data, X=data.X[rows], y=data.y[rows], qid=qid, sample_weight=weight)
+
+
+def query_codes(qid: ArrayLike) -> NDArray[np.int64]:
+    """Query numbers 0..q-1 from any labels, in any order.
+
+    >>> query_codes(["b", "a", "b"])
+    array([1, 0, 1])
+    """
+    return np.unique(column_or_1d(qid), return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,77 @@
+"""What a ranker can do, as tags beside scikit-learn's own: the one place that says which there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+__all__ = ["RankerTags", "TagsOfRanker", "abilities", "last_step", "with_ranker_tags"]
+
+
+@dataclass(slots=True)
+class RankerTags:
+    """What a ranker can do with the parameters it has; what is not said it cannot do.
+
+    Parameters
+    ----------
+    weights : bool
+        Whether `fit` takes `sample_weight`; a ValueError otherwise.
+    queries : bool
+        Whether `fit` takes `qid`; a ValueError otherwise.
+    labels : {"binary", "graded"}
+        Two labels, or numbers of which the higher is nearer to the top.
+    at_top : bool
+        Whether what it optimises weighs the top of the list more than the rest.
+    linear : bool
+        Whether a fitted one scores by ``X @ coef_ + intercept_``.
+    exact : bool
+        Whether a fitted one has a `certificate_` of how far from the best possible it is.
+    """
+
+    weights: bool = False
+    queries: bool = False
+    labels: Literal["binary", "graded"] = "binary"
+    at_top: bool = False
+    linear: bool = False
+    exact: bool = False
+
+
+@dataclass(slots=True)
+class TagsOfRanker(Tags):
+    """scikit-learn's tags and ours."""
+
+    ranker_tags: RankerTags = field(default_factory=RankerTags)
+
+
+def with_ranker_tags(tags: Any) -> TagsOfRanker:
+    """scikit-learn's tags of an estimator, with room for ours."""
+    return TagsOfRanker(**{one.name: getattr(tags, one.name) for one in fields(tags)})
+
+
+def abilities(estimator: Any) -> RankerTags:
+    """What a ranker can do by its tags; any other estimator, what its `fit` takes; a pipeline, its last step.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from toprank import TopPush
+    >>> abilities(TopPush()).queries, abilities(LogisticRegression()).weights
+    (False, True)
+    """
+    last = last_step(estimator)
+    own = getattr(get_tags(last), "ranker_tags", None) if hasattr(last, "__sklearn_tags__") else None
+    if own is not None:
+        return own
+    if isinstance(last, FrozenEstimator):
+        return RankerTags(weights=True, queries=abilities(last.estimator).queries)
+    return RankerTags(
+        weights=has_fit_parameter(last, "sample_weight"), queries=has_fit_parameter(last, "qid")
+    )
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last one of a pipeline."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator

@@ -1,0 +1,140 @@
+"""What the tags of a ranker say is what its `fit` does."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from toprank.base import BaseRanker
+from toprank.testing.samples import raises, sample, seeded, takes_grades, takes_kernel
+
+__all__ = ["expected_failures", "tag_checks"]
+
+NEED_WEIGHTS = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_all_zero_sample_weights_error",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_classifiers_one_label_sample_weights",
+)
+"""Checks of scikit-learn that fit with weights whoever has `sample_weight` in the signature of `fit`."""
+
+
+def expected_failures(ranker: BaseRanker) -> dict[str, str]:
+    """The checks of scikit-learn a ranker cannot pass by its tags, with the reason.
+
+    For ``expected_failed_checks`` of `sklearn.utils.estimator_checks.check_estimator`.
+
+    >>> from toprank import TopPush
+    >>> expected_failures(TopPush())
+    {}
+    """
+    found: dict[str, str] = {}
+    if not ranker.ranker_tags.weights:
+        found |= dict.fromkeys(NEED_WEIGHTS, "it takes no weights, and says so")
+    if hasattr(ranker, "predict_proba"):
+        # With calibrated probabilities few rows, or none, may be more likely positive than not.
+        found["check_classifiers_train"] = "predict calls as many rows positive as there are positives"
+    return found
+
+
+def tag_checks() -> list[Callable[[BaseRanker], None]]:
+    """The checks of this module."""
+    return [
+        check_signature,
+        check_weights,
+        check_queries,
+        check_label_kinds,
+        check_missing_values,
+        check_linear,
+        check_certificate,
+    ]
+
+
+def check_signature(ranker: BaseRanker) -> None:
+    """Every `fit` takes X, y, sample_weight by position and qid by name."""
+    found = [(one.name, one.kind) for one in inspect.signature(ranker.fit).parameters.values()]
+    plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    wanted = [("X", plain), ("y", plain), ("sample_weight", plain), ("qid", named)]
+    assert found == wanted, "fit is not fit(X, y, sample_weight=None, *, qid=None)"
+
+
+def check_weights(ranker: BaseRanker) -> None:
+    """Weights are used, or refused by name; negative ones and those of one class only are refused."""
+    X, y = sample(ranker)
+    weight = np.where(np.arange(len(y)) % 2, 1.0, 3.0)
+    if not ranker.ranker_tags.weights:
+        name = type(ranker).__name__
+        raises(ValueError, seeded(ranker).fit, X, y, weight, naming=("sample_weight", name))
+        return
+    assert np.isfinite(seeded(ranker).fit(X, y, weight).decision_function(X)).all()
+    raises(ValueError, seeded(ranker).fit, X, y, -weight)
+    raises(ValueError, seeded(ranker).fit, X, y, weight[:-1])
+    if not takes_grades(ranker):
+        raises(ValueError, seeded(ranker).fit, X, y, weight * y, naming=("sample_weight",))
+
+
+def check_queries(ranker: BaseRanker) -> None:
+    """Queries, in any order and by any name, are used, or refused by name."""
+    X, y = sample(ranker)
+    qid = np.array(["b", "a", "c"])[np.arange(len(y)) % 3]
+    if not ranker.ranker_tags.queries:
+        raises(ValueError, seeded(ranker).fit, X, y, qid=qid, naming=("qid", type(ranker).__name__))
+        return
+    fitted = seeded(ranker).fit(X, y, qid=qid)
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert math.isfinite(fitted.score(X, y, qid=qid)), "score with qid is not finite"
+    raises(ValueError, seeded(ranker).fit, X, y, qid=qid[:-1])
+
+
+def check_label_kinds(ranker: BaseRanker) -> None:
+    """Three grades are learned from, or refused."""
+    X, y = sample(ranker)
+    grades = y + (np.arange(len(y)) % 5 == 0)
+    graded = ranker.ranker_tags.labels == "graded"
+    assert graded == takes_grades(ranker), "the tags do not agree on the kind of labels"
+    if graded:
+        assert set(seeded(ranker).fit(X, grades).predict(X)) <= {0, 1, 2}
+    else:
+        raises(ValueError, seeded(ranker).fit, X, grades, naming=("y",))
+
+
+def check_missing_values(ranker: BaseRanker) -> None:
+    """NaN is taken, or refused."""
+    X, y = sample(ranker)
+    if takes_kernel(ranker):
+        return
+    holed = X.copy()
+    holed[::7, 1] = np.nan
+    if get_tags(ranker).input_tags.allow_nan:
+        assert np.isfinite(seeded(ranker).fit(holed, y).decision_function(holed)).all()
+    else:
+        raises(ValueError, seeded(ranker).fit, holed, y, naming=("NaN",))
+
+
+def check_linear(ranker: BaseRanker) -> None:
+    """A linear one scores by ``X @ coef_ + intercept_``."""
+    X, y = sample(ranker)
+    if not ranker.ranker_tags.linear:
+        return
+    fitted = seeded(ranker).fit(X, y)
+    scores = X @ getattr(fitted, "coef_") + fitted.intercept_  # noqa: B009  # no attribute of every ranker
+    assert np.allclose(scores, fitted.decision_function(X)), "X @ coef_ + intercept_ is not the score"
+
+
+def check_certificate(ranker: BaseRanker) -> None:
+    """One that proves has a certificate, whose bound is not below its value."""
+    if not ranker.ranker_tags.exact:
+        return
+    X, y = sample(ranker)
+    certificate = getattr(seeded(ranker).fit(X, y), "certificate_", None)
+    assert certificate is not None, "the tags promise a certificate"
+    assert certificate.value <= certificate.bound + 1e-9 * abs(certificate.bound)
