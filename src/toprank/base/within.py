@@ -40,9 +40,9 @@ def fit_copy(estimator: Any, data: RankingData, run: Run, *, start: NDArray[np.f
     """A copy of any estimator, fitted to clean data as a part of a larger run.
 
     Seeds that were left open are drawn from the run, if that has one. Rankers of ours, last in a pipeline
-    too, are fitted within the run. Others get what is left of the time where they have a parameter `time_limit`, and the
-    stop button where they have a `callback`; both parameters are afterwards what they were. Queries go to
-    rankers, and to those whose `fit` takes them; others look at rows one by one.
+    too, are fitted within the run. Others get what is left of the time where they have a parameter
+    `time_limit`, and the stop button where they have a `callback`; both parameters are afterwards what they
+    were. Queries go to rankers, and to those whose `fit` takes them; others look at rows one by one.
 
     Parameters
     ----------

@@ -130,7 +130,9 @@ def _make(cell: Cell, rows: int, point: Mapping[str, Any]) -> Any:
     from toprank import RankThenRerank
 
     base = _estimator(arm.base, arm.base_parameters, None, cell.split)
-    return RankThenRerank(base, ranker, top=arm.top, random_state=cell.split)
+    # As published: the base's own list of the rows it learned from, and its features alone.
+    as_published = {"cv": None, "pass_score": False, "fewest_of_a_class": 0}
+    return RankThenRerank(base, ranker, top=arm.top, random_state=cell.split, **as_published)
 
 
 def _estimator(name: str, parameters: Mapping[str, Any], time_limit: float | None, seed: int) -> Any:

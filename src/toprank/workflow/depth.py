@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +81,6 @@ def _value(
 ) -> float:
     statistic, depth = what
     quick = DirectRanker(str(statistic), max_iter=LINES, n_restarts=0, random_state=settings.seed)
-    ranker = RankThenRerank(make_base(replace(settings)), quick, top=depth)
+    ranker = RankThenRerank(make_base(settings), quick, top=depth, cv=3, random_state=settings.seed)
     ranker, _ = fit_quietly(ranker, X, learn.y, learn.qid)
     return value_of(statistic, held.y, ranking_scores(ranker, X_held, held.qid), held.qid)

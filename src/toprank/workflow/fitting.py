@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import has_fit_parameter
 
 from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Table
-from toprank.ensemble.heads import heads_of
+from toprank.ensemble import heads
 from toprank.exact.certificate import AMONG, PROVED
 from toprank.statistics import RankStatistic
 
@@ -70,7 +69,7 @@ def fit_quietly(
     That a search was cut short is left out, and what else the caller says otherwise: the outcome says it.
     """
     options = {"qid": qid} if qid is not None and isinstance(estimator, BaseRanker) else {}
-    if options and not has_fit_parameter(estimator, "qid"):
+    if options and not estimator.ranker_tags.queries:
         raise InputError(
             f"{type(estimator).__name__}{CANNOT}it learns from one list; leave --qid out or choose another."
         )
@@ -113,17 +112,7 @@ def warm_up(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> None:
 
 def wide_enough(scores: NDArray[np.float64], items: Items, top: int) -> int:
     """The given top, doubled until it holds some items of either class that can be compared."""
-    longest = len(scores) if items.qid is None else int(np.bincount(items.qid).max())
-    wanted = min(FEWEST_OF_A_CLASS, _rarer(scores, items, longest))
-    while top < longest and _rarer(scores, items, top) < wanted:
-        top = min(2 * top, longest)
-    return top
-
-
-def _rarer(scores: NDArray[np.float64], items: Items, top: int) -> int:
-    """How many of the rarer class the tops hold, those of one class left aside."""
-    labels = items.y[heads_of(scores, items.qid, top=top).mixed(items.y)]
-    return int(min(labels.sum(), len(labels) - labels.sum()))
+    return int(heads.wide_enough(scores, items.y, items.qid, top, FEWEST_OF_A_CLASS))
 
 
 def outcome_sentence(outcome: Outcome) -> str:

@@ -165,9 +165,8 @@ class _Job:
         ranker = made_for(name, items, final, self.task.budget, final=True)
         ranker, said = fit_quietly(ranker, self.X, items.y, items.qid, leave_out=(BaseOrderKeptWarning,))
         self.remarks += said
-        for one in (ranker, getattr(ranker, "reranker_", None)):
-            if one is not None and "callback" in one.get_params(deep=False):
-                one.set_params(callback=None)
+        if "callback" in ranker.get_params(deep=False):
+            ranker.set_params(callback=None)  # the bar it draws ends here
         if keep_proof and ranker.outcome_.status is not Status.OPTIMAL:
             self.remarks.append("There is no proof to keep: the search did not get to its end.")
         return ranker
