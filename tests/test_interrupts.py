@@ -246,11 +246,11 @@ def table(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("stage", "delay", "code"),
-    [("Searching", 0.0, 130), ("Searching", 1.0, 130), ("Judging", 0.5, 130), ("Judging", 3.0, 130)],
+    [("Fitting", 0.0, 130), ("Fitting", 1.0, 130), ("Judging", 0.5, 130), ("Judging", 3.0, 130)],
 )
 def test_rank_writes_the_best_list_so_far(table, tmp_path, stage, delay, code):
     out, model = tmp_path / "list.csv", tmp_path / "model.json"
-    arguments = ["rank", table, "-t", "failed", "--id", "pump", "-k", 200, "--time-limit", 16]
+    arguments = ["rank", table, "-t", "failed", "--id", "pump", "--depth", 200, "-k", 50, "--time-limit", 16]
     begin = time.perf_counter()
     ended, printed, errors = interrupted_command([*arguments, "--out", out, "--model", model], stage, delay)
     assert ended == code, errors

@@ -10,7 +10,21 @@ import pytest
 from toprank import datasets
 from toprank.cli.main import main
 
-RANK = ["-t", "failed", "--id", "pump", "-k", "16", "--splits", "0", "-q"]
+RANK = [
+    "-t",
+    "failed",
+    "--id",
+    "pump",
+    "--ranker",
+    "rerank",
+    "--depth",
+    "16",
+    "-s",
+    "dcg",
+    "--splits",
+    "0",
+    "-q",
+]
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +167,7 @@ def test_signing_again_is_no_forgery(made):
 
 def test_the_embedded_example_by_leaving_it_out(tmp_path, capsys):
     model = str(tmp_path / "model.json")
-    assert main(["rank", "-k", "16", "--splits", "0", "-q", "--model", model]) == 0
+    assert main(["rank", "--depth", "16", "-k", "8", "--splits", "0", "-q", "--model", model]) == 0
     assert main(["verify", model, "--seconds", "0"]) == 0
     capsys.readouterr()
     assert main(["score", model, "--json"]) == 0
@@ -169,7 +183,24 @@ def test_the_embedded_example_by_leaving_it_out(tmp_path, capsys):
 def test_a_data_set_by_its_name(tmp_path, capsys):
     model = str(tmp_path / "model.json")
     assert (
-        main(["rank", "pima", "-k", "25", "--splits", "0", "-q", "--time-limit", "2", "--model", model]) == 0
+        main(
+            [
+                "rank",
+                "pima",
+                "--depth",
+                "25",
+                "--splits",
+                "0",
+                "-q",
+                "--time-limit",
+                "2",
+                "-m",
+                model,
+                "-s",
+                "dcg",
+            ]
+        )
+        == 0
     )
     assert main(["verify", model, "pima", "--seconds", "0"]) == 0
     capsys.readouterr()
@@ -180,10 +211,11 @@ def test_a_data_set_by_its_name(tmp_path, capsys):
 def test_skops_models_can_be_trusted(made, tmp_path, capsys):
     pytest.importorskip("skops")
     model, data = str(tmp_path / "model.skops"), str(made / "data.csv")
-    forest = ["--base", "forest", "-k", "150", "--time-limit", "1"]
+    forest = ["--base", "forest", "--depth", "150", "--time-limit", "1"]
     assert main(["rank", data, *RANK, *forest, "--model", model]) == 0
     assert main(["verify", model, data]) == 2
-    assert "--trust sklearn.tree._tree.Tree" in capsys.readouterr().err
+    assert "--trust sklearn.tree._tree.Tree (or --trust all)" in capsys.readouterr().err
+    assert main(["verify", model, data, "--trust", "all", "--seconds", "0"]) == 0
     trust = ["--trust", "sklearn.tree._tree.Tree"]
     assert main(["verify", model, data, *trust, "--seconds", "0"]) == 0
     assert main(["score", model, data, *trust, "-q"]) == 0

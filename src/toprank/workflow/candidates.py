@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,30 +72,47 @@ def candidates_for(ranker: str, prefer: str) -> list[str]:
     return list(dict.fromkeys([ranker, *simpler, LOGISTIC]))
 
 
-def made_for(name: str, items: Items, settings: Settings, budget: int, *, final: bool) -> Any:
-    """An unfitted ranker for these items; an ensemble as `lighter_ensemble` has it."""
+def made_for(
+    name: str,
+    items: Items,
+    settings: Settings,
+    budget: int,
+    *,
+    final: bool,
+    members: Collection[str] | None = None,
+) -> Any:
+    """An unfitted ranker for these items; an ensemble, of the named members, as `lighter_ensemble` has it."""
     ranker = make_named(name, settings)
     if name != ENSEMBLE:
         return ranker
-    return lighter_ensemble(ranker, items, settings, budget, folds=OUTER_FOLDS if final else INNER_FOLDS)
+    folds = OUTER_FOLDS if final else INNER_FOLDS
+    return lighter_ensemble(ranker, items, settings, budget, folds=folds, members=members)
 
 
-def lighter_ensemble(ranker: Any, items: Items, settings: Settings, budget: int, *, folds: int) -> Any:
+def lighter_ensemble(
+    ranker: Any,
+    items: Items,
+    settings: Settings,
+    budget: int,
+    *,
+    folds: int,
+    members: Collection[str] | None = None,
+) -> Any:
     """An ensemble that can be fitted dozens of times.
 
     It holds out rows of one group together; its direct member does work by count, not by the clock, so that
     the same seed gives the same answer; and its members count alike where the budget is small.
     """
-    members = dict(default_members(settings.statistic))
+    known = dict(default_members(settings.statistic))
     for member, lighter in LIGHTER.items():
-        members[member].set_params(**lighter)
+        known[member].set_params(**lighter)
     positives = int(items.y.sum())
     pairs = max(1, positives * (len(items.y) - positives))
     lines = int(np.clip(PAIRS_PER_BAG // pairs, 3, 50))
     direct = DirectRanker(settings.statistic, max_iter=lines, n_restarts=0, time_limit=1.0)
-    members["direct"] = BaggedRanker(direct, n_bags=BAGS)
+    known["direct"] = BaggedRanker(direct, n_bags=BAGS)
     return ranker.set_params(
-        members=list(members.items()),
+        members=[(name, known[name]) for name in known if members is None or name in members],
         cv=[tuple(fold) for fold in out_of_fold_splits(items, folds, settings.seed)],
         trust="auto" if budget >= FEWEST_FOR_WEIGHTS else 0.0,
     )

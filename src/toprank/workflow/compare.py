@@ -17,6 +17,7 @@ from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASELINE, Contender, Settings, lineup
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
+from toprank.workflow.afford import affordable_members
 from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up
 from toprank.workflow.options import checked_settings
@@ -100,6 +101,10 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     watch = watch or Silent()
     if options.splits < 2:
         raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
+    if min(source.positives, source.rows - source.positives) < 2:
+        raise InputError(
+            "A comparison needs two items of either class at least: one to learn from, one to judge."
+        )
     budget, statistic, settings = checked_settings(
         source,
         budget=options.budget,
@@ -135,7 +140,7 @@ def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[lis
     able, remarks = [], []
     watch.stage("Preparing the kernels", steps=len(contenders))
     for contender in contenders:
-        watch.note(contender.name)
+        watch.note(f"kernels of {contender.name}")
         ranker = contender.make()
         try:
             if not isinstance(ranker, TopEnsemble):  # its kernels are those of others
@@ -212,7 +217,7 @@ def _one_split(
     row, remarks = {}, []
     clock, left = Run(time_limit=seconds), 1.0
     for contender, share in zip(task.contenders, task.shares(), strict=True):
-        watch.note(contender.name)
+        watch.note(f"at {contender.name}")
         began = time.perf_counter()
         try:
             # What quick ones leave goes to those after them.
@@ -242,7 +247,11 @@ def _limited(contender: Contender, task: _Task, train: Items, seconds: float) ->
     """An unfitted ranker that keeps to its share of the time where it can."""
     ranker = contender.make()
     if isinstance(ranker, TopEnsemble):
-        ranker = lighter_ensemble(ranker, train, task.settings, task.budget, folds=INNER_FOLDS)
+        limit = seconds if np.isfinite(seconds) else None
+        members = affordable_members(train, limit, 1 + INNER_FOLDS)
+        ranker = lighter_ensemble(
+            ranker, train, task.settings, task.budget, folds=INNER_FOLDS, members=members
+        )
     if np.isfinite(seconds) and "time_limit" in ranker.get_params(deep=False):
         ranker.set_params(time_limit=max(seconds, SHORTEST))
     return ranker

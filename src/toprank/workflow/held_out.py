@@ -43,6 +43,8 @@ class Task:
     budget : int
     listed : Table or None
         The items to be ranked where they are not the labelled ones: features only.
+    members : tuple of str or None
+        Members of an ensemble; None for all.
     """
 
     source: Source
@@ -50,6 +52,7 @@ class Task:
     statistic: LinearRankStatistic
     budget: int
     listed: Table | None = None
+    members: tuple[str, ...] | None = None
 
     def encoder_for(self, features: Table) -> Encoder:
         """How columns become features, learned from these rows alone."""
@@ -226,7 +229,7 @@ def judge(
     found: dict[str, dict[str, Any]] = {part: {} for part in ("scores", "values", "listed")}
     coefficients, importance, stopped = {}, {}, False
     for name in names:
-        unfitted = made_for(name, learn, settings, task.budget, final=False)
+        unfitted = made_for(name, learn, settings, task.budget, final=False, members=task.members)
         ranker, _ = fit_quietly(unfitted, X, learn.y, learn.qid)
         scores = ranking_scores(ranker, X_held, held.qid)
         found["scores"][name] = scores

@@ -18,8 +18,11 @@ from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import ordered_by
 from toprank.rankers.direct import DirectRanker
+from toprank.workflow.afford import affordable_members
 from toprank.workflow.candidates import (
+    INNER_FOLDS,
     LOGISTIC,
+    OUTER_FOLDS,
     Choice,
     candidates_for,
     choose,
@@ -148,11 +151,29 @@ class _Job:
                 quickest or made_for(RERANK, items, plain, self.task.budget, final=False), self.X, items.qid
             )
         self.clock = Run(time_limit=self.options.time_limit)
+        if ENSEMBLE in self.names:
+            self._choose_members()
         if RERANK in self.names and self.options.depth is None:
             self.watch.stage("Choosing how many items to rerank")
             seconds = None if self.options.time_limit is None else self.options.time_limit / 10
             depth = chosen_depth(items, self.X, self.task.budget, self.task.statistic, self.settings, seconds)
             self.settings = replace(self.settings, top=depth)
+
+    def _choose_members(self) -> None:
+        """Those that can be fitted often enough in the time: for the list, and for each split."""
+        fits = 1 + OUTER_FOLDS + self.options.splits * (1 + INNER_FOLDS) * (1 - self.options.held_out)
+        members = affordable_members(self.task.items, self.options.time_limit, fits)
+        self.task = replace(self.task, members=members)
+        if members is not None and len(members) == 1:
+            self.names = [name for name in self.names if name != ENSEMBLE]
+            self.remarks.append(
+                f"The time limit is too short for an ensemble; {label_of(self.names[0])} is used."
+            )
+        elif members is not None:
+            self.remarks.append(
+                f"The ensemble is of {', '.join(members)}: others would take too long or cannot read this;"
+                " --time-limit sets more seconds."
+            )
 
     def final_fit(self, name: str) -> Any:
         """A ranker that learned from all labelled items."""
@@ -162,7 +183,7 @@ class _Job:
         keep_proof = self.options.keep_proof and name == RERANK
         final = replace(self.settings, time_limit=limit, callback=self.watch.search, keep_proof=keep_proof)
         items = self.task.items
-        ranker = made_for(name, items, final, self.task.budget, final=True)
+        ranker = made_for(name, items, final, self.task.budget, final=True, members=self.task.members)
         ranker, said = fit_quietly(ranker, self.X, items.y, items.qid, leave_out=(BaseOrderKeptWarning,))
         self.remarks += said
         if "callback" in ranker.get_params(deep=False):

@@ -16,7 +16,7 @@ from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.exact import Certificate, Verification, verify
 from toprank.model import RankingModel, load_model
 from toprank.rankers.exact import ExactRanker
-from toprank.workflow.source import read_items
+from toprank.workflow.source import read_items, with_and_without_label
 
 __all__ = ["VerifyReport", "verify_file"]
 
@@ -90,6 +90,7 @@ def _labelled(model: RankingModel, table: Table) -> tuple[Any, NDArray[np.int8],
     """Features, labels and queries as the model sees them."""
     if model.roles.target not in table.columns:
         raise InputError(f"{table.source} has no column {model.roles.target!r}, the target of the model.")
+    table, _ = with_and_without_label(table, model.roles.target)
     y, _ = binary_labels(table.frame[model.roles.target], positive=model.positive)
     X, _ = model.encoder.encode(model.roles.features(table))
     return X, y, model.roles.queries(table) if model.roles.qid in table.columns else None
