@@ -9,19 +9,8 @@ from scipy.optimize import linprog
 
 import push_reference as reference
 from toprank.control import Run, Status
-from toprank.convex.algebra.row_systems import (
-    DenseMetric,
-    FeatureSystem,
-    GramSystem,
-    Identity,
-    IterativeSystem,
-    LowRankMetric,
-    UndecidedRows,
-)
 from toprank.convex.top_push.column_generation import solve_top_push
-from toprank.convex.top_push.gradient_projection import gradient_projection
-from toprank.convex.top_push.problem import TopPushProblem, best_between
-from toprank.convex.top_push.working_set import FREE, LOWER, UPPER, WorkingSet, pick_worst
+from toprank.convex.top_push.problem import TopPushProblem
 from toprank.losses.top_push import SURROGATES, Highest, MeanOfHighest, QuantileMean
 
 LOSSES = list(SURROGATES)
@@ -182,16 +171,6 @@ def test_a_start_at_the_answer_saves_rounds(loss):
     assert warm.point.value == pytest.approx(cold.point.value, rel=1e-6)
 
 
-def test_the_line_search_finds_the_best_point_on_the_way():
-    X, y = data(11)
-    posed = problem(X, y, C=3.0)
-    start, end = posed.zero(), posed.at(10.0 * posed.mean_difference())
-    found = best_between(start, end)
-    along = [start.towards(end, part).value for part in np.linspace(0, 1, 2001)]
-    assert found.value <= min(along) * (1 + 1e-2)
-    assert found.value <= min(start.value, end.value)
-
-
 # -- w = 0 ---------------------------------------------------------------------------------------
 
 
@@ -221,129 +200,3 @@ def test_the_share_that_is_named_has_an_answer():
     share = posed.share_with_answer()
     assert 0 < share < 1
     assert not solve(X, y, C=100.0, rule=QuantileMean(1.1 * share), tol=1e-6).trivial
-
-
-def test_equal_means_have_no_such_share():
-    X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
-    assert problem(X, np.array([1, 1, 0, 0])).share_with_answer() is None
-
-
-# -- the reference algorithm ---------------------------------------------------------------------
-
-
-def test_gradient_projection_comes_to_the_same_optimum():
-    X, y = data(13, m=6, n=8, d=3, shift=1.5)
-    posed = problem(X, y, C=2.0)
-    fast = solve_top_push(posed, tol=1e-9, run=Run())
-    slow = gradient_projection(posed, step=0.1, tol=1e-3, run=Run(), max_iter=20_000)
-    assert slow.status is Status.OPTIMAL
-    assert slow.bound <= fast.point.value * (1 + 1e-9)
-    assert slow.point.value == pytest.approx(fast.point.value, rel=2e-3)
-
-
-def test_gradient_projection_takes_agarwals_steps():
-    """The first two iterates, pair by pair."""
-    X = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    y, C, step = np.array([1, 1, 0]), 4.0, 0.1
-    alpha = np.full((2, 1), C / (1000 * 2 * 1))
-    differences = X[:2] - X[2]
-    for t in (1, 2):
-        w = alpha[:, 0] @ differences
-        alpha = np.maximum(alpha - step / np.sqrt(t) * (differences @ w - 1)[:, np.newaxis], 0)
-        alpha = np.minimum(alpha, C / 2)  # one column: its maximum is at most C / m
-    heard = []
-    run = Run(callback=heard.append, interval=0.0)
-    gradient_projection(problem(X, y, C=C), step=step, tol=1e-12, run=run, max_iter=2)
-    w = alpha[:, 0] @ differences
-    assert heard[-1].bound == pytest.approx(alpha.sum() - 0.5 * w @ w)
-
-
-def test_gradient_projection_takes_weights():
-    X, y = data(14, m=6, n=8, d=3, shift=1.5)
-    posed = problem(X, y, C=2.0, weight=np.arange(1.0, len(y) + 1))
-    fast = solve_top_push(posed, tol=1e-9, run=Run())
-    slow = gradient_projection(posed, step=None, tol=1e-6, run=Run(), max_iter=20_000)
-    assert slow.status is Status.OPTIMAL
-    assert slow.bound <= fast.point.value * (1 + 1e-9)
-    np.testing.assert_allclose(slow.point.coef, fast.point.coef, atol=2e-3)
-
-
-def test_gradient_projection_refuses_too_many_pairs():
-    many = np.zeros((5000, 1)), np.r_[np.ones(2500, dtype=int), np.zeros(2500, dtype=int)]
-    with pytest.raises(ValueError, match="6250000 pairs"):
-        gradient_projection(problem(*many), step=None, tol=1e-3, run=Run(), max_iter=5)
-
-
-# -- the parts -----------------------------------------------------------------------------------
-
-
-def metrics(d):
-    rng = np.random.default_rng(0)
-    root = rng.normal(size=(d, d))
-    basis = np.linalg.qr(rng.normal(size=(d, 3)))[0]
-    return [
-        Identity(),
-        DenseMetric(np.eye(d) + root @ root.T),
-        LowRankMetric(1.5, basis, np.array([0.0, 2.0, 5.0])),
-    ]
-
-
-@pytest.mark.parametrize("number", range(3))
-@pytest.mark.parametrize("sparse", [False, True])
-def test_every_row_system_solves_the_same_equations(number, sparse):
-    rng, d = np.random.default_rng(1), 6
-    rows = rng.normal(size=(10, d))
-    metric = metrics(d)[number]
-    matrix = np.eye(d) if metric.matrix() is None else metric.matrix()
-    K = rows @ np.linalg.solve(matrix, rows.T)
-    weights = 10.0 ** rng.uniform(-6, 6, 10)
-    right = rng.normal(size=(10, 2))
-    expected = np.linalg.solve(np.diag(1 / weights) + K, right)
-    given_rows = sp.csr_matrix(rows) if sparse else rows
-    assert metric.gram(given_rows) == pytest.approx(K)
-    assert metric.solve(right[:d, 0]) == pytest.approx(np.linalg.solve(matrix, right[:d, 0]))
-    systems = [
-        GramSystem(metric.gram(given_rows)),
-        FeatureSystem(UndecidedRows(given_rows), metric),
-        IterativeSystem(given_rows, metric),
-    ]
-    for system in systems:
-        system.factor(weights)
-        assert system.times(right[:, 0]) == pytest.approx(K @ right[:, 0])
-        assert system.solve(right) == pytest.approx(expected, rel=1e-4, abs=1e-6 * np.abs(expected).max())
-
-
-def test_rows_that_come_back_stay_longer():
-    rows = WorkingSet(np.array([FREE, FREE, UPPER, LOWER]))
-    lack = np.array([-1.0, 1.0, -1.0, 2.0])
-    assert rows.wrong(lack).tolist() == [-np.inf, -np.inf, 1.0, 2.0]
-    assert rows.release(np.array([0, 1]), np.array([0.0, 1.0]), lack[:2]) == 2
-    assert rows.state.tolist() == [LOWER, UPPER, UPPER, LOWER]
-    rows.admit(np.array([0]))
-    assert rows.release(np.array([0]), np.array([0.0]), lack[:1]) == 0
-    assert rows.release(np.array([0]), np.array([0.0]), lack[:1]) == 1
-
-
-def test_the_worst_are_picked_and_copies_left():
-    wrong = np.array([5.0, 4.0, 4.0, 3.0, 2.0, 1.0, -1.0])
-    assert sorted(pick_worst(wrong, 100).tolist()) == [0, 1, 2, 3, 4, 5]
-    assert sorted(pick_worst(wrong, 100, distinct=True).tolist()) == [0, 1, 3, 4, 5]
-    assert set(pick_worst(wrong, 2).tolist()) >= {0}
-    assert len(pick_worst(wrong, 2)) == 2
-
-
-@pytest.mark.parametrize("count", [0, 3])
-def test_sparse_undecided_rows_are_shifted_like_dense_ones(count):
-    rng = np.random.default_rng(2)
-    matrix = np.where(rng.random((40, 12)) < 0.15, rng.normal(size=(40, 12)), 0.0)
-    shift, weights = rng.normal(size=12), rng.random(40)
-    plain = matrix.copy()
-    plain[:count] -= shift
-    for rows in (sp.csr_matrix(matrix), matrix):
-        undecided = UndecidedRows(rows, shift=shift, count=count)
-        assert undecided.many
-        assert undecided.times(shift) == pytest.approx(plain @ shift)
-        assert undecided.transposed(weights) == pytest.approx(plain.T @ weights)
-        pair = np.column_stack([weights, -weights])
-        assert undecided.transposed(pair) == pytest.approx(plain.T @ pair)
-        assert undecided.gram(weights) == pytest.approx(plain.T @ (weights[:, np.newaxis] * plain))

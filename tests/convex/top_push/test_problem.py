@@ -72,3 +72,8 @@ def test_a_share_with_an_answer_is_beaten_and_a_smaller_one_is_not():
     scores = np.sort((X @ problem.mean_difference())[y == 0])[::-1]
     level, count = (X @ problem.mean_difference())[y == 1].mean(), round(share * len(scores))
     assert scores[:count].mean() < level <= scores[: count - 1].mean()
+
+
+def test_equal_means_have_no_such_share():
+    X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    assert posed(X, np.array([1, 1, 0, 0])).share_with_answer() is None

@@ -76,11 +76,11 @@ class InteriorPoint(ABC):
         reached = float((dual + length * predictor.dual) @ (slack + length * predictor.slack))
         center = max((reached / now) ** 3 * now / len(dual), least)
         step = self._direction(target + (center - predictor.dual * predictor.slack))
-        length = min(1.0, TO_BOUNDARY * self._longest(step))
-        if not length > 0.0:
+        longest = self._longest(step)
+        if np.isnan(longest):
             return 0.0
-        self._move(step, length)
-        return length
+        self._move(step, TO_BOUNDARY * longest)
+        return TO_BOUNDARY * longest
 
     def _longest(self, step: Step) -> float:
         """The longest step of at most one that keeps everything non-negative; NaN where it is no number."""

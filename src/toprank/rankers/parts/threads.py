@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from toprank.base import RankingData
+from toprank.control import Outcome, Run
 from toprank.convex.algebra.threads import threads_for
 
 __all__ = ["in_few_threads"]
 
-More = ParamSpec("More")
 Ranker = TypeVar("Ranker")
-Answer = TypeVar("Answer")
 
 
 def in_few_threads(
-    fit: Callable[Concatenate[Ranker, RankingData, More], Answer],
-) -> Callable[Concatenate[Ranker, RankingData, More], Answer]:
+    fit: Callable[[Ranker, RankingData, Run], Outcome],
+) -> Callable[[Ranker, RankingData, Run], Outcome]:
     """A ranker's `_fit`, with the threads of its linear algebra limited by the size of its matrices."""
 
     @wraps(fit)
-    def limited(self: Ranker, data: RankingData, /, *args: More.args, **kwargs: More.kwargs) -> Answer:
+    def limited(self: Ranker, data: RankingData, run: Run) -> Outcome:
         with threads_for(_side(self, *data.X.shape)):
-            return fit(self, data, *args, **kwargs)
+            return fit(self, data, run)
 
     return limited
 
