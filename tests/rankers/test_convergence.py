@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from toprank import (
     AccuracyAtTop,
@@ -76,6 +77,19 @@ def test_no_gap_above_tol_without_a_warning(name, noise, C):
     if gap > tol:
         assert "above tol" in heard[0]
         assert ranker.outcome_.status is not Status.OPTIMAL
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "hinge"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_scale_breaks_a_factorisation(seed, loss, sparse):
+    """Where nothing positive definite is left the best answer comes out, with a warning."""
+    X, y = sample(0.0, seed=seed)
+    rows = sp.csr_matrix(X * 1e6) if sparse else X * 1e6
+    ranker = TopPush(1e6, loss=loss, time_limit=5.0)
+    heard = fit_and_listen(ranker, rows, y)
+    assert np.isfinite(ranker.coef_).all()
+    assert bool(heard) == (ranker.outcome_.gap > ranker.tol)
 
 
 def test_the_warning_names_gap_tol_and_remedy():

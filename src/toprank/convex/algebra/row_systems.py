@@ -30,8 +30,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-HEAVY, STIFF = 1e4, 1e8
-"""Traces of R^T D R from which on a solution is refined once, and three times: so many digits it lacks."""
+REFINEMENTS = ((1e12, 6), (1e8, 3), (1e4, 1))
+"""From such traces of R^T D R on a solution is refined so often: it lacks as many digits as the trace has."""
 CONJUGATE_ACCURACY = 1e-7
 SPARSE_ENOUGH = 0.2
 """With a smaller share of entries, sums over sparse rows are faster than dense ones."""
@@ -279,7 +279,7 @@ class FeatureSystem:
         self._root = np.sqrt(weights)
         matrix = self._rows.gram(weights)
         trace = float(np.trace(matrix))
-        self._refinements = (trace > HEAVY) + 2 * (trace > STIFF)
+        self._refinements = next((times for least, times in REFINEMENTS if trace > least), 0)
         matrix += self._matrix
         self._factor = Factor(matrix)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
 
 from toprank.control import Progress, Run, Status, relative_gap
 from toprank.convex.algebra.row_systems import UndecidedRows, row_system
@@ -88,7 +89,11 @@ def solve_top_push(
     rounds = _Rounds(problem, start, tol, run)
     status = Status.OPTIMAL if rounds.closed(tol) else Status.ITERATION_LIMIT
     while status is not Status.OPTIMAL and rounds.count < max_iter:
-        rounds.advance(tol, run)
+        try:
+            rounds.advance(tol, run)
+        except LinAlgError:  # rounding has left nothing positive definite: the best so far is the answer
+            status = Status.FINISHED
+            break
         if rounds.closed(tol):
             status = Status.OPTIMAL
             break

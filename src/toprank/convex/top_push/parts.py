@@ -225,9 +225,16 @@ def _weighted_mean(problem: TopPushProblem, weights: Floats, total: float) -> Fl
 
 def _covariance_plus_identity(problem: TopPushProblem, weights: Floats, mean: Floats, total: float) -> Floats:
     """I + sum_i weights_i (x_i - mean)(x_i - mean)^T over the positives."""
-    numbers = np.zeros(problem.design.n_rows)
-    numbers[problem.positives] = weights
-    matrix = problem.design.gram(numbers) - total * np.outer(mean, mean)
+    if problem.design.sparse:
+        numbers = np.zeros(problem.design.n_rows)
+        numbers[problem.positives] = weights
+        matrix = problem.design.gram(numbers) - total * np.outer(mean, mean)
+    else:
+        # Relative to the mean: a difference of large sums may be far from positive definite.
+        counted = np.flatnonzero(weights)
+        rows = problem.rows(problem.positives[counted]) - mean
+        rows *= np.sqrt(weights[counted])[:, np.newaxis]
+        matrix = rows.T @ rows
     matrix.flat[:: len(matrix) + 1] += 1.0
     return matrix
 
