@@ -131,7 +131,7 @@ def _make(cell: Cell, rows: int, point: Mapping[str, Any]) -> Any:
 
     base = _estimator(arm.base, arm.base_parameters, None, cell.split)
     # As published: the base's own list of the rows it learned from, and its features alone.
-    as_published = {"cv": None, "pass_score": False, "fewest_of_a_class": 0}
+    as_published: dict[str, Any] = {"cv": None, "pass_score": False, "fewest_of_a_class": 0}
     return RankThenRerank(base, ranker, top=arm.top, random_state=cell.split, **as_published)
 
 
