@@ -106,7 +106,8 @@ class LocalSearch:
         self._steps = {"climb": Step(0.3), "line": Step(0.3)}
         self._coef = np.zeros(problem.n_features)
         self._value = -np.inf
-        self._pace = LOOK_SECONDS / lines_per_look(problem)
+        # Seconds a line; until the first is measured rather too many, for a machine that is slow or busy.
+        self._pace = 2 * LOOK_SECONDS / lines_per_look(problem)
         self.lines = 0
         self.stalled = 0
         self.best = Answer(self._coef, problem.floor)
