@@ -79,7 +79,7 @@ def touched():
 
 
 def test_a_fit_by_boxes_never_opens_a_file_of_cells(touched):
-    assert "boxes/sweep.py" in touched
+    assert "boxes/search.py" in touched
     assert [file for file in touched if file.startswith(("cells", "mip"))] == []
 
 

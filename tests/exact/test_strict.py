@@ -12,7 +12,7 @@ from toprank.control import Run
 from toprank.datasets import load
 from toprank.exact import RankingProblem, verify
 from toprank.exact.boxes.replay import replay
-from toprank.exact.boxes.sweep import SweepSearch
+from toprank.exact.boxes.search import BoxSearch
 from toprank.exact.search.driver import search
 from toprank.exact.search.methods import compile_for
 from toprank.rankers.exact import ExactRanker
@@ -51,7 +51,7 @@ def test_no_hostile_problem_gets_a_wrong_certificate(block):
 def test_replay_confirms_hostile_searches_and_nothing_below(seed):
     problem = ranking_problem(replace(hostile.hostile_problem(seed), penalty=0.0))
     arrays = problem.arrays()
-    found = SweepSearch(arrays, keep_log=True)
+    found = BoxSearch(arrays, keep_log=True)
     for _ in range(200):
         if not found.done:
             found.advance(0.05)

@@ -26,7 +26,9 @@ __all__ = ["BranchAndBound"]
 
 Floats = NDArray[np.float64]
 MAX_CANDIDATES = 1000
+"""Candidates kept until the driver takes them, which it does after every chunk: a bound on memory."""
 SECONDS_BETWEEN_LOOKS = 0.05
+"""How long a stop asked for from outside may go unheard: half a chunk of the driver's."""
 SHORTEST_RUN = 1e-3
 """Seconds; what a thread does without looking at the clock at least."""
 
@@ -56,6 +58,9 @@ class Worker(Protocol):
 
     def load(self, node: Any) -> None:
         """Begin with a node."""
+
+    def give_back(self) -> tuple[bytes | None, list[Any], bytes]:
+        """Stop here: the subtree's name in the log, what is left of it as open nodes, what was done on it."""
 
     def hurry(self, wanted: bool) -> None:
         """Be done with the node at hand soon, or take all the time it needs; called by another thread."""
@@ -111,7 +116,7 @@ class BranchAndBound(ABC, Generic[N, W]):
         self._serial = 0
         self._stuck: list[N] = []
         self._workers: list[W] = []
-        self._hungry = 0
+        self._idle = 0
         self._nodes = 0
         self._target = 0
         self.log = log
@@ -131,12 +136,17 @@ class BranchAndBound(ABC, Generic[N, W]):
         """Let a worker search for at most so long; called without the lock."""
 
     @abstractmethod
-    def _digest(self, worker: W, result: Any) -> None:
-        """Book what a run brought, with the lock held."""
+    def _after(self, worker: W, result: Any) -> bool:
+        """Book what a run brought, with the lock held; whether the rest of the subtree should come back."""
 
-    @abstractmethod
-    def _take(self, worker: W) -> None:
-        """Take back what is left of a worker's subtree."""
+    def _hopeless(self) -> bool:
+        """Whether rounding leaves too much open; then what is left is not searched."""
+        return False
+
+    def _write(self, key: bytes, log: bytes) -> None:
+        """Keep the log of a subtree."""
+        if self.log is not None:
+            self.log[key] = log
 
     def _drop(self, node: N) -> None:
         """A node that cannot reach the target is let go of."""
@@ -188,7 +198,7 @@ class BranchAndBound(ABC, Generic[N, W]):
             if not worker.busy:
                 with self._lock:
                     node = self._next()
-                    self._hungry += (node is None) - waiting
+                    self._idle += (node is None) - waiting
                     waiting = node is None
                     others = any(other.busy for other in self._workers)
                     if node is not None:
@@ -200,10 +210,27 @@ class BranchAndBound(ABC, Generic[N, W]):
                     continue
             result = self._run(worker, max(deadline - time.perf_counter(), SHORTEST_RUN))
             with self._lock:
-                self._digest(worker, result)
+                self._book(worker, result)
         if waiting:
             with self._lock:
-                self._hungry -= 1
+                self._idle -= 1
+
+    def _book(self, worker: W, result: Any) -> None:
+        """What a run brought: open nodes, and all of a subtree that is done, overdue or beyond floats."""
+        over = self._after(worker, result)
+        if over or self._hopeless():
+            self._take(worker)
+        if self._hopeless():
+            self._stuck += [node for _, _, node in self._heap]
+            self._heap = []
+
+    def _take(self, worker: W) -> None:
+        """Take back what is left of a worker's subtree."""
+        key, opened, log = worker.give_back()
+        for node in opened:
+            self._push(node)
+        if key is not None:
+            self._write(key, log)
 
     def _push(self, node: N) -> None:
         self._serial += 1

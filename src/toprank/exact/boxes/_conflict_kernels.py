@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from toprank.exact.arithmetic._kernels import dependent
-from toprank.exact.boxes._sweep_kernels import JIT, lose, regain
+from toprank.exact.boxes._sweep_kernels import JIT, STEP, fresh_tally, lose, regain
 
 NEARLY = 2.0**-46
 """Combinations of rows (largest entries near 1) this small may be exactly zero."""
@@ -30,13 +30,45 @@ def conflict(n, axes, rows, flags, lp, tolerance):
     cost = lp[size + 1, :size]
     column = lp[size + 2, :size]
     basis = flags[2]
+    start = lowest(n, rows, flags)
+    if start < 0:
+        lp[size + 3, :size] = 0.0
+        return 0
+    begin(size, start, rows, basis, inverse, cost)
+    for _ in range(20 + 8 * size):
+        for j in range(size):
+            s = 0.0
+            for i in range(size):
+                s += cost[i] * inverse[i, j]
+            price[j] = s
+        if price[0] < 0.0 and is_conflict(size, rows, basis, inverse, column):
+            return 1
+        found, enters = entering(n, size, rows, flags, price, tolerance)
+        if not found:
+            lp[size + 3, :size] = price
+            return 0 if price[0] >= 0.0 else -1
+        leaves = leaving(size, enters, rows, inverse, column)
+        if leaves < 0:
+            return -1
+        pivot(size, leaves, inverse, column)
+        basis[leaves] = enters
+        cost[leaves] = rows[enters, 0] if enters >= 0 else 1.0
+    return -1
+
+
+@njit(**STEP)
+def lowest(n, rows, flags):
+    """The live pair that is lowest at the middle; -1 if none is live."""
     start = -1
     for q in range(n):
         if flags[0, q] == 1 and (start < 0 or rows[q, 0] < rows[start, 0]):
             start = q
-    if start < 0:
-        lp[size + 3, :size] = 0.0
-        return 0
+    return start
+
+
+@njit(**STEP)
+def begin(size, start, rows, basis, inverse, cost):
+    """The basis of one pair and the absolute value of each of its ranges."""
     inverse[:, :] = 0.0
     inverse[0, 0] = 1.0
     basis[0] = start
@@ -47,59 +79,60 @@ def conflict(n, axes, rows, flags, lp, tolerance):
         inverse[j, 0] = abs(e)
         basis[j] = -2 * j if e >= 0 else -2 * j - 1
         cost[j] = 1.0
-    for _ in range(20 + 8 * size):
-        for j in range(size):
-            s = 0.0
-            for i in range(size):
-                s += cost[i] * inverse[i, j]
-            price[j] = s
-        if price[0] < 0.0 and is_conflict(size, rows, basis, inverse, column):
-            return 1
-        least = -tolerance
-        enters = 0
-        found = False
-        for j in range(1, size):
-            if 1.0 + price[j] < least:
-                least, enters, found = 1.0 + price[j], -2 * j, True
-            if 1.0 - price[j] < least:
-                least, enters, found = 1.0 - price[j], -2 * j - 1, True
-        if not found:
-            for q in range(n):
-                if flags[0, q] == 1:
-                    g = rows[q, 0] - price[0]
-                    for j in range(1, size):
-                        g -= price[j] * rows[q, j]
-                    if g < least:
-                        least, enters, found = g, q, True
-        if not found:
-            lp[size + 3, :size] = price
-            return 0 if price[0] >= 0.0 else -1
-        for i in range(size):
-            if enters >= 0:
-                s = inverse[i, 0]
+
+
+@njit(**STEP)
+def entering(n, size, rows, flags, price, tolerance):
+    """Whether something lowers the value, and what: pair q, or -2 j, -2 j - 1 for either sign of axis j."""
+    least = -tolerance
+    enters = 0
+    found = False
+    for j in range(1, size):
+        if 1.0 + price[j] < least:
+            least, enters, found = 1.0 + price[j], -2 * j, True
+        if 1.0 - price[j] < least:
+            least, enters, found = 1.0 - price[j], -2 * j - 1, True
+    if not found:
+        for q in range(n):
+            if flags[0, q] == 1:
+                g = rows[q, 0] - price[0]
                 for j in range(1, size):
-                    s += inverse[i, j] * rows[enters, j]
-            else:
-                s = -inverse[i, -enters // 2] if enters % 2 == 0 else inverse[i, -enters // 2]
-            column[i] = s
-        leaves = -1
-        ratio = 0.0
-        for i in range(size):
-            if column[i] > 1e-12:
-                x = inverse[i, 0] / column[i]
-                if leaves < 0 or x < ratio or (x == ratio and column[i] > column[leaves]):
-                    ratio, leaves = x, i
-        if leaves < 0:
-            return -1
-        inverse[leaves] /= column[leaves]
-        for i in range(size):
-            if i != leaves and column[i] != 0.0:
-                f = column[i]
-                for j in range(size):
-                    inverse[i, j] -= f * inverse[leaves, j]
-        basis[leaves] = enters
-        cost[leaves] = rows[enters, 0] if enters >= 0 else 1.0
-    return -1
+                    g -= price[j] * rows[q, j]
+                if g < least:
+                    least, enters, found = g, q, True
+    return found, enters
+
+
+@njit(**STEP)
+def leaving(size, enters, rows, inverse, column):
+    """The place in the basis that what enters takes, -1 if none; `column` is what it looks like there."""
+    for i in range(size):
+        if enters >= 0:
+            s = inverse[i, 0]
+            for j in range(1, size):
+                s += inverse[i, j] * rows[enters, j]
+        else:
+            s = -inverse[i, -enters // 2] if enters % 2 == 0 else inverse[i, -enters // 2]
+        column[i] = s
+    leaves = -1
+    ratio = 0.0
+    for i in range(size):
+        if column[i] > 1e-12:
+            x = inverse[i, 0] / column[i]
+            if leaves < 0 or x < ratio or (x == ratio and column[i] > column[leaves]):
+                ratio, leaves = x, i
+    return leaves
+
+
+@njit(**STEP)
+def pivot(size, leaves, inverse, column):
+    """Exchange one member of the basis."""
+    inverse[leaves] /= column[leaves]
+    for i in range(size):
+        if i != leaves and column[i] != 0.0:
+            f = column[i]
+            for j in range(size):
+                inverse[i, j] -= f * inverse[leaves, j]
 
 
 @njit(**JIT)
@@ -144,26 +177,81 @@ def clash(n, axes, first, ids, rows, wide, flags, lp, doubt, problem):
     other = wide[wide.shape[0] - r - 6 :, :]
     if conflict(n, r, wide, flags, other, 1e-15) == 0:
         return answer
-    # Members by multiplier, largest first: rows that are nearly the same bring in some that do not belong.
+    return 1 if opposed(first, ids, flags, other, problem) else -1
+
+
+@njit(**JIT)
+def opposed(first, ids, flags, lp, problem):
+    """Whether the pairs of a vanishing combination are opposed in whole numbers; they go to flags[4].
+
+    Members by multiplier, largest first: rows that are nearly the same bring in some that do not belong.
+    """
+    members = flags[4]
+    r = problem.E.shape[1]
     chosen = np.empty(r + 1, np.int64)
     part = np.empty(r + 1)
     for i in range(r + 1):
-        if flags[2, i] >= 0 and other[i, 0] > 0.0:
+        if flags[2, i] >= 0 and lp[i, 0] > 0.0:
             place = members[0]
-            while place > 0 and part[place - 1] < other[i, 0]:
+            while place > 0 and part[place - 1] < lp[i, 0]:
                 part[place] = part[place - 1]
                 members[place + 1] = members[place]
                 place -= 1
-            part[place] = other[i, 0]
+            part[place] = lp[i, 0]
             members[place + 1] = flags[2, i]
             members[0] += 1
     for i in range(members[0]):
         chosen[i] = ids[first + members[i + 1]]
     while members[0] > 1:
-        if dependent(problem.E, problem.doubt, problem.book, chosen, np.ones(r + 1), members[0]):
-            return 1
+        if dependent(problem.E, problem.doubt, problem.ledger, chosen, np.ones(r + 1), members[0]):
+            return True
         members[0] -= 1
-    return -1
+    return False
+
+
+@njit(**STEP)
+def push_members(value, target, first, ids, flags, top, tally):
+    """Put the members of a conflict whose loss leaves the target within reach on the stack; its new top."""
+    stack = flags[3]
+    members = 0
+    for i in range(flags[4, 0]):
+        q = flags[4, i + 1]
+        if flags[1, q] == 0:
+            p = ids[first + q]
+            after = lose(p, tally, value)
+            regain(p, tally, after)
+            if after >= target:
+                stack[top + members] = q
+                members += 1
+    stack[top + members] = members
+    stack[top + members + 1] = -1
+    return top + members + 2
+
+
+@njit(**STEP)
+def next_loss(value, first, ids, flags, top, tally):
+    """Lose the next member on the stack instead of the last one; value and top, which is 0 after all."""
+    stack = flags[3]
+    while top > 0:
+        members = stack[top - 2]
+        base = top - 2 - members
+        tried = stack[top - 1]
+        if tried >= 0:
+            q = stack[base + tried]
+            value = regain(ids[first + q], tally, value)
+            flags[0, q] = 1
+            flags[1, q] = 1
+        tried += 1
+        stack[top - 1] = tried
+        if tried < members:
+            q = stack[base + tried]
+            value = lose(ids[first + q], tally, value)
+            flags[0, q] = 0
+            break
+        for i in range(members):
+            flags[1, stack[base + i]] = 0
+        top = base
+    return value, top
 
 
 @njit(**JIT)
@@ -177,7 +265,7 @@ def close(value, target, n, axes, tries, first, ids, rows, wide, flags, lp, doub
     flags[0] = 1 while a pair counts as won, flags[1] = 1 while it may not be lost, flags[3] = stack of frames
     (members..., how many, which one is being tried).
     """
-    owner, gain, weight, shift = problem.owner, problem.gain, problem.weight, problem.shift
+    tally = fresh_tally(problem, count, at_most)
     size = problem.E.shape[1] + 1
     stack = flags[3]
     top = 0
@@ -192,44 +280,14 @@ def close(value, target, n, axes, tries, first, ids, rows, wide, flags, lp, doub
             answer = clash(n, axes, first, ids, rows, wide, flags, lp, doubt, problem)
         if answer != 1:
             break
-        members = 0
-        for i in range(flags[4, 0]):
-            q = flags[4, i + 1]
-            if flags[1, q] == 0:
-                p = ids[first + q]
-                after = lose(p, owner, gain, weight, shift, count, at_most, value)
-                regain(p, owner, gain, weight, shift, count, at_most, after)
-                if after >= target:
-                    stack[top + members] = q
-                    members += 1
-        stack[top + members] = members
-        stack[top + members + 1] = -1
-        top += members + 2
-        while top > 0:
-            members = stack[top - 2]
-            base = top - 2 - members
-            tried = stack[top - 1]
-            if tried >= 0:
-                q = stack[base + tried]
-                value = regain(ids[first + q], owner, gain, weight, shift, count, at_most, value)
-                flags[0, q] = 1
-                flags[1, q] = 1
-            tried += 1
-            stack[top - 1] = tried
-            if tried < members:
-                q = stack[base + tried]
-                value = lose(ids[first + q], owner, gain, weight, shift, count, at_most, value)
-                flags[0, q] = 0
-                break
-            for i in range(members):
-                flags[1, stack[base + i]] = 0
-            top = base
+        top = push_members(value, target, first, ids, flags, top, tally)
+        value, top = next_loss(value, first, ids, flags, top, tally)
         if top == 0:
             return 1, value
     while top > 0:
         members = stack[top - 2]
         base = top - 2 - members
         q = stack[base + stack[top - 1]]
-        value = regain(ids[first + q], owner, gain, weight, shift, count, at_most, value)
+        value = regain(ids[first + q], tally, value)
         top = base
     return answer, value

@@ -56,11 +56,6 @@ class Work(NamedTuple):
     """Scratch of `_conflict_kernels`."""
     ends: NDArray[np.int64]
     """Where each bucket of events ends."""
-    out: NDArray[np.float64]
-    """What a sweep found: time of the best, first and last time at target."""
-    total: NDArray[np.float64]
-    ranges: NDArray[np.float64]
-    """Scratch of `widest_axis` and `fill_rows`."""
 
 
 @njit(**JIT)

@@ -8,7 +8,7 @@ positions do not matter. E[p] is pair p in the coordinates u of the search, ``er
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,53 +16,103 @@ from numpy.typing import NDArray
 
 from toprank.exact.arithmetic.dependence import Ledger
 
-JIT = {"cache": True, "nogil": True}
+JIT: dict[str, Any] = {"cache": True, "nogil": True}
+STEP: dict[str, Any] = {**JIT, "inline": "always"}
+"""For parts of a kernel with a name of their own: they are compiled into their caller, since handing all the
+arrays of a worker to a function takes as long as many a box does."""
 NOTHING = -(2**62)
+"""Less than any value."""
 
 
 class Problem(NamedTuple):
     """What stays the same for the whole search."""
 
     E: NDArray[np.float64]
+    """(P, r): pairs in the coordinates of the search."""
     error: NDArray[np.float64]
+    """Covers all rounding of a pair's lead."""
+    owner: NDArray[np.int32]
+    """Positive of each pair."""
+    gain: NDArray[np.int64]
+    """What each pair is worth where positions do not matter; else empty."""
+    weight: NDArray[np.int64]
+    """Position weights of all queries."""
+    shift: NDArray[np.int64]
+    """Of each positive: from its place in `at_most` to that of its query's weights."""
+    norm: NDArray[np.float64]
+    """Rows n with max|w_j| >= |n . u| - `norm_error`."""
+    norm_error: NDArray[np.float64]
+    count: NDArray[np.int32]
+    """At the start, with every pair won that can be: lost pairs of each positive, ..."""
+    at_most: NDArray[np.int32]
+    """... and how many positives have lost at most so many."""
+    doubt: NDArray[np.float64]
+    """How far the entries of each row of E may be off; without a margin only."""
+    ledger: Ledger
+    """The features themselves, to decide in whole numbers what floats cannot."""
+
+
+class Tally(NamedTuple):
+    """Which pairs are lost, as counts, and what they are worth: see `Problem`."""
+
     owner: NDArray[np.int32]
     gain: NDArray[np.int64]
     weight: NDArray[np.int64]
     shift: NDArray[np.int64]
-    norm: NDArray[np.float64]
-    norm_error: NDArray[np.float64]
     count: NDArray[np.int32]
     at_most: NDArray[np.int32]
-    doubt: NDArray[np.float64]
-    book: Ledger
+
+
+@njit(**STEP)
+def fresh_tally(problem, count, at_most):
+    """The counts of a problem, kept in these arrays."""
+    return Tally(problem.owner, problem.gain, problem.weight, problem.shift, count, at_most)
 
 
 @njit(**JIT)
-def lose(p, owner, gain, weight, shift, count, at_most, value):
+def lose(p, tally, value):
     """Count pair p as lost; the new value."""
-    if gain.size > 0:
-        return value - gain[p]
-    i = owner[p]
-    c = count[i]
-    j = at_most[c] - 1
-    at_most[c] = j
-    count[i] = c + 1
-    place = j + c + shift[i]
-    return value + weight[place + 1] - weight[place]
+    if tally.gain.size > 0:
+        return value - tally.gain[p]
+    i = tally.owner[p]
+    c = tally.count[i]
+    j = tally.at_most[c] - 1
+    tally.at_most[c] = j
+    tally.count[i] = c + 1
+    place = j + c + tally.shift[i]
+    return value + tally.weight[place + 1] - tally.weight[place]
 
 
 @njit(**JIT)
-def regain(p, owner, gain, weight, shift, count, at_most, value):
+def regain(p, tally, value):
     """Take back `lose`."""
-    if gain.size > 0:
-        return value + gain[p]
-    i = owner[p]
-    c = count[i] - 1
-    j = at_most[c]
-    at_most[c] = j + 1
-    count[i] = c
-    place = j + c + shift[i]
-    return value + weight[place] - weight[place + 1]
+    if tally.gain.size > 0:
+        return value + tally.gain[p]
+    i = tally.owner[p]
+    c = tally.count[i] - 1
+    j = tally.at_most[c]
+    tally.at_most[c] = j + 1
+    tally.count[i] = c
+    place = j + c + tally.shift[i]
+    return value + tally.weight[place] - tally.weight[place + 1]
+
+
+@njit(**STEP)
+def win_from(who, first, last, tally, value):
+    """Regain the pairs of some events that are won from their time on."""
+    for q in range(first, last):
+        if who[q] >= 0:
+            value = regain(who[q], tally, value)
+    return value
+
+
+@njit(**STEP)
+def lose_after(who, first, last, tally, value):
+    """Lose the pairs of some events that are won until their time."""
+    for q in range(first, last):
+        if who[q] < 0:
+            value = lose(-1 - who[q], tally, value)
+    return value
 
 
 @njit(**JIT)
@@ -112,8 +162,10 @@ def spread_events(n, at, who, low, high, ends):
 
 
 @njit(**JIT)
-def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight, shift, count, at_most, out):
+def sweep(value, target, climb, n, low, high, at, who, ends, tally, out):
     """Largest value on the way from t = low to t = high, and where it reaches the target.
+
+    In one piece: its eight running numbers stay in registers.
 
     Events: pair who >= 0 is won from its time on, pair -1 - who until its time (both ends belong to the won
     side, so at equal times wins come first). Buckets of time whose optimistic value is below the target are
@@ -121,9 +173,10 @@ def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight
     NOTHING) and the value with every pair won again; out = time of the best, first and last time at target.
     """
     buckets = spread_events(n, at, who, low, high, ends)
+    times, events = at[1], who[1]
     for q in range(n):
-        if who[1, q] >= 0:
-            value = lose(who[1, q], owner, gain, weight, shift, count, at_most, value)
+        if events[q] >= 0:
+            value = lose(events[q], tally, value)
     best = NOTHING
     best_at = low
     enter = high + 1.0
@@ -140,33 +193,27 @@ def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight
         last = ends[b]
         if first == last:
             continue
-        optimist = value
-        for q in range(first, last):
-            if who[1, q] >= 0:
-                optimist = regain(who[1, q], owner, gain, weight, shift, count, at_most, optimist)
+        optimist = win_from(events, first, last, tally, value)
         if optimist < target and not above:
-            value = optimist
             if waiting:
-                best_at = 0.5 * (best_at + at[1, first:last].min())
+                best_at = 0.5 * (best_at + times[first:last].min())
                 waiting = False
-            for q in range(first, last):
-                if who[1, q] < 0:
-                    value = lose(-1 - who[1, q], owner, gain, weight, shift, count, at_most, value)
+            value = lose_after(events, first, last, tally, optimist)
             first = last
             continue
         for q in range(first, last):
-            if who[1, q] >= 0:
-                optimist = lose(who[1, q], owner, gain, weight, shift, count, at_most, optimist)
-        sort_events(at[1], who[1], first, last)
+            if events[q] >= 0:
+                optimist = lose(events[q], tally, optimist)
+        sort_events(times, events, first, last)
         while first < last:
-            now = at[1, first]
+            now = times[first]
             if waiting:
                 best_at = 0.5 * (best_at + now)
                 waiting = False
             stop = first
-            while stop < last and at[1, stop] == now:
-                if who[1, stop] >= 0:
-                    value = regain(who[1, stop], owner, gain, weight, shift, count, at_most, value)
+            while stop < last and times[stop] == now:
+                if events[stop] >= 0:
+                    value = regain(events[stop], tally, value)
                 stop += 1
             if value >= target:
                 if not above:
@@ -179,8 +226,8 @@ def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight
                     if climb:
                         target = value + 1
             for q in range(first, stop):
-                if who[1, q] < 0:
-                    value = lose(-1 - who[1, q], owner, gain, weight, shift, count, at_most, value)
+                if events[q] < 0:
+                    value = lose(-1 - events[q], tally, value)
                     waiting = waiting and value >= best
             if above and value < target:
                 above = False
@@ -191,8 +238,8 @@ def sweep(value, target, climb, n, low, high, at, who, ends, owner, gain, weight
     if waiting:
         best_at = 0.5 * (best_at + high)
     for q in range(n):
-        if who[1, q] < 0:
-            value = regain(-1 - who[1, q], owner, gain, weight, shift, count, at_most, value)
+        if events[q] < 0:
+            value = regain(-1 - events[q], tally, value)
     out[0] = best_at
     out[1] = max(enter, low)
     out[2] = min(leave, high)
@@ -207,16 +254,15 @@ def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, 
     interval are multiples of 1/4, so that multiplying by them hardly rounds. out[0] is the place, out[1] the
     number of pairs that change sides; when there is no room for them nothing else is done.
     """
-    E, error, owner, gain, weight, shift, _, _, base, base_at_most, _, _ = problem
-    count = base.copy()
-    at_most = base_at_most.copy()
+    E, error = problem.E, problem.error
+    tally = fresh_tally(problem, problem.count.copy(), problem.at_most.copy())
     events = 0
     out[0] = 0.5 * (low + high)
     for p in range(E.shape[0]):
         top = sign * E[p, fixed] - margin + (-error[p] if safe else error[p])
         one, other = top + low * E[p, k], top + high * E[p, k]
         if max(one, other) < 0.0:
-            value = lose(p, owner, gain, weight, shift, count, at_most, value)
+            value = lose(p, tally, value)
         elif min(one, other) < 0.0:
             if events < at.shape[1]:
                 at[0, events] = -top / E[p, k]
@@ -227,10 +273,7 @@ def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, 
         return value if value >= target else NOTHING
     if events > at.shape[1]:
         return NOTHING
-    best, _ = sweep(
-        value, target, True, events, low, high, at, who, ends,
-        owner, gain, weight, shift, count, at_most, out,
-    )  # fmt: skip
+    best, _ = sweep(value, target, True, events, low, high, at, who, ends, tally, out)
     return best
 
 
@@ -241,26 +284,24 @@ def walk_sectors(problem, events, ends, value):
     Going around once, event p < P is the direction from which pair p is won, event p + P from which it is
     lost; events up to ends[g] happen at one direction, on which a pair is not won.
     """
-    owner, gain, weight, shift = problem.owner, problem.gain, problem.weight, problem.shift
-    count = problem.count.copy()
-    at_most = problem.at_most.copy()
+    tally = fresh_tally(problem, problem.count.copy(), problem.at_most.copy())
     P = len(events) // 2
     place = np.empty(2 * P, np.int64)
     for e in range(2 * P):
         place[events[e]] = e
     for p in range(P):
         if place[p] < place[p + P]:  # won later on, so not at the start
-            value = lose(p, owner, gain, weight, shift, count, at_most, value)
+            value = lose(p, tally, value)
     best = NOTHING
     found = 0
     first = 0
     for g in range(len(ends)):
         for e in range(first, ends[g]):
             if events[e] >= P:
-                value = lose(events[e] - P, owner, gain, weight, shift, count, at_most, value)
+                value = lose(events[e] - P, tally, value)
         for e in range(first, ends[g]):
             if events[e] < P:
-                value = regain(events[e], owner, gain, weight, shift, count, at_most, value)
+                value = regain(events[e], tally, value)
         first = ends[g]
         if value > best:
             best = value

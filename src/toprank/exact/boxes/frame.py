@@ -8,11 +8,10 @@ never too small. Every rounding on the way is covered by one number per pair, `e
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +27,24 @@ from toprank.exact.arithmetic.dependence import (
     slanted,
 )
 from toprank.exact.pairs import PairArrays
-from toprank.exact.rounding import UNIT, Scale, largest_leads, value_scale
+from toprank.exact.rounding import UNIT, Scale, value_scale
 
 if TYPE_CHECKING:
     from toprank.exact.boxes._sweep_kernels import Problem
 
-__all__ = ["SMALLEST_BOX", "Frame", "build_frame"]
+__all__ = ["SMALLEST_BOX", "Frame", "Geometry", "build_frame", "idle_directions", "roundings", "turn_axes"]
 
 Floats = NDArray[np.float64]
 SMALLEST_BOX = 2.0**-40
-"""Boxes are not split along an axis on which they are this small."""
+"""Boxes are not split along an axis on which they are this small: halved 40 times, so that the stack of
+`boxes.worker` has room for 41 r + 64 levels and middles are exact."""
 SMALLEST_STRICT_BOX = 2.0**-36
-"""The same without a margin: rounding must stay well below the size of a box."""
+"""The same without a margin: rounding, some 2**-43 of a lead (`roundings`), must stay well below the size of
+a box."""
 VALUE_BITS = 60
 """Sums of weights fit into 61 bits."""
-MAX_NORM_ROWS = 130
 MAX_SHAPING_PAIRS = 4000
+"""Pairs by which axes are shaped: more would take longer than what better axes save. Not tuned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,26 @@ class Frame:
         used = self.basis.any(axis=1)
         basis = self.basis[np.ix_(used, self.basis.any(axis=0))]
         if basis.shape[0] > basis.shape[1]:
-            coef[used] = _shortest(coef[used], _idle_directions(basis))
+            coef[used] = _shortest(coef[used], idle_directions(basis))
         return np.asarray(coef / np.abs(coef).max())
+
+
+class Geometry(NamedTuple):
+    """Pairs in the coordinates of a search, and all that is known of their rounding: see `Problem`."""
+
+    used: NDArray[Any]
+    """Features that matter."""
+    reduced: Floats
+    """The basis on those."""
+    E: Floats
+    error: Floats
+    norm: Floats
+    norm_error: Floats
+    doubt: Floats
+    ledger: Ledger
+    margin: float
+    noise: float
+    exact_norm: bool
 
 
 def build_frame(
@@ -133,58 +152,46 @@ def build_frame(
     """
     from toprank.exact.boxes._sweep_kernels import Problem
 
+    possible = arrays.winnable()
     if arrays.margin == 0:
-        return _strict_frame(arrays, direction, None if given is None else given[0])
-    D, margin, possible, used = _winnable(arrays)
-    if given is None:
-        start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
-        reduced, noise = _coordinates(D, margin, start, reduce)
+        geometry = _strict_geometry(arrays, possible, direction, None if given is None else given[0])
     else:
-        reduced, noise = given[0][used][:, given[0].any(axis=0)], given[1]
-    exact_norm = len(used) <= 2
-    E, norm, norm_error = D, reduced, np.zeros(len(used))
-    if not exact_norm:
-        E, (norm, norm_error) = D @ reduced, _norm_rows(reduced)
-    if reduced.shape[1] == 1:  # a coordinate to sweep along, though nothing changes with it
-        reduced, E, norm = (np.column_stack([a, np.zeros(len(a))]) for a in (reduced, E, norm))
-    (d, r), scale = reduced.shape, value_scale(arrays.objective.size, VALUE_BITS)
+        from toprank.exact.boxes.margin_frame import margin_geometry
+
+        geometry = margin_geometry(arrays, possible, direction, given, reduce)
+    scale = value_scale(arrays.objective.size, VALUE_BITS)
     value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
-    units = 16 if exact_norm else 2 * (41 * r + 64) + 8 * (r + d) + 64
-    error = largest_leads(D, np.abs(reduced).sum(axis=1))
-    error *= units * UNIT
-    error += 2 * d * noise * np.abs(reduced).sum() + 1e-300
     problem = Problem(
-        np.ascontiguousarray(E),
-        error,
-        np.ascontiguousarray(
+        E=np.ascontiguousarray(geometry.E),
+        error=geometry.error,
+        owner=np.ascontiguousarray(
             arrays.positive if possible.all() else arrays.positive[possible], dtype=np.int32
         ),
-        gain,
-        weight,
-        shift,
-        np.ascontiguousarray(norm),
-        norm_error,
-        count,
-        at_most,
-        np.zeros(len(E)),
-        ledger(np.zeros((1, 1)), [0], [0]),
+        gain=gain,
+        weight=weight,
+        shift=shift,
+        norm=np.ascontiguousarray(geometry.norm),
+        norm_error=geometry.norm_error,
+        count=count,
+        at_most=at_most,
+        doubt=geometry.doubt,
+        ledger=geometry.ledger,
     )
-    basis = np.zeros((arrays.differences.shape[1], r))
-    basis[used] = reduced
-    return Frame(problem, basis, margin - 4 * d * noise, scale, value, floor, noise, exact_norm)
+    basis = np.zeros((arrays.differences.shape[1], geometry.reduced.shape[1]))
+    basis[geometry.used] = geometry.reduced
+    return Frame(problem, basis, geometry.margin, scale, value, floor, geometry.noise, geometry.exact_norm)
 
 
-def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | None) -> Frame:
-    """The problem without a margin, on columns that no others add up to."""
-    from toprank.exact.boxes._sweep_kernels import Problem
-
-    possible = arrays.winnable()
+def _strict_geometry(
+    arrays: PairArrays, possible: NDArray[np.bool_], direction: Floats | None, given: Floats | None
+) -> Geometry:
+    """The pairs without a margin, on columns that no others add up to."""
     upper, lower = arrays.upper[possible], arrays.lower[possible]
     used = np.zeros(0, dtype=np.int64)
     if possible.any():
         used = independent_columns(arrays.rows, upper, lower)
     rows = np.ascontiguousarray(arrays.rows[:, used])
-    r, scale = max(2, len(used)), value_scale(arrays.objective.size, VALUE_BITS)
+    r = max(2, len(used))
     if given is not None:
         reduced = given[used]
     elif len(used) <= 2:
@@ -193,27 +200,19 @@ def _strict_frame(arrays: PairArrays, direction: Floats | None, given: Floats | 
         start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
         reduced = _strict_basis(rows, upper, lower, start)
     E, doubt = pairs_in(rows, upper, lower, reduced)
-    units = 2 * (41 * r + 64) + 8 * r + 64
-    error = np.abs(E).sum(axis=1) * units * UNIT + 2 * r * doubt + 1e-300
-    value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
-    problem = Problem(
-        E,
-        error,
-        np.ascontiguousarray(arrays.positive[possible], dtype=np.int32),
-        gain,
-        weight,
-        shift,
-        np.zeros((0, r)),
-        np.zeros(0),
-        count,
-        at_most,
-        doubt,
-        # Two coordinates are compared without primes.
-        ledger(rows, upper, lower) if len(used) > 2 else _plain_ledger(rows, upper, lower),
-    )
-    basis = np.zeros((arrays.differences.shape[1], r))
-    basis[used] = reduced
-    return Frame(problem, basis, 0.0, scale, value, floor, 0.0, len(used) <= 2)
+    error = np.abs(E).sum(axis=1) * roundings(r) * UNIT + 2 * r * doubt + 1e-300
+    # Two coordinates are compared without primes.
+    book = ledger(rows, upper, lower) if len(used) > 2 else _plain_ledger(rows, upper, lower)
+    norm, norm_error = np.zeros((0, r)), np.zeros(0)
+    return Geometry(used, reduced, E, error, norm, norm_error, doubt, book, 0.0, 0.0, len(used) <= 2)
+
+
+def roundings(r: int) -> int:
+    """How often a lead over a box is rounded at most, in r coordinates.
+
+    Twice at each of the 41 r + 64 levels (`boxes.worker`), and some for each product along the way.
+    """
+    return 2 * (41 * r + 64) + 8 * r + 64
 
 
 def _plain_ledger(rows: Floats, upper: NDArray[np.int32], lower: NDArray[np.int32]) -> Ledger:
@@ -232,7 +231,7 @@ def _strict_basis(
         first = np.linalg.solve(plain / np.abs(plain).max(axis=0), direction) / np.abs(plain).max(axis=0)
         first = first / np.abs(first).max() if np.isfinite(first).all() else None
     E = pairs_in(rows, upper, lower, plain)[0]
-    for turn in (_turned(E, np.eye(len(plain)), first), np.eye(len(plain))):
+    for turn in (turn_axes(E, np.eye(len(plain)), first), np.eye(len(plain))):
         basis = slanted(plain @ turn)
         basis /= np.abs(basis).max()
         if np.isfinite(basis).all() and np.linalg.cond(turn) < 1e6 and is_regular(basis):
@@ -240,50 +239,7 @@ def _strict_basis(
     return plain
 
 
-def _coordinates(D: Floats, margin: float, direction: Floats | None, reduce: bool) -> tuple[Floats, float]:
-    """The basis of the search and what is neglected by it; one or two coefficients are left as they are."""
-    if D.shape[1] <= 2:
-        return np.eye(D.shape[1]), 0.0
-    plain, noise = _reduced_basis(D, margin if reduce else 0.0)
-    turned = _turned(D, plain, direction)
-    sizes = np.linalg.svd(turned, compute_uv=False)
-    return (turned if sizes[-1] > 1e-9 * sizes[0] else plain), noise
-
-
-def _winnable(arrays: PairArrays) -> tuple[Floats, float, NDArray[np.bool_], NDArray[np.intp]]:
-    """Differences of pairs that can be won, on features that matter; the margin; which pairs, which features.
-
-    More than two features are rescaled by a power of two, the largest difference near 1.
-    """
-    D, margin = arrays.differences, arrays.margin
-    possible = arrays.winnable()
-    kept = D if possible.all() else D[possible]
-    used = np.flatnonzero(kept.any(axis=0))
-    if len(used) < D.shape[1]:
-        kept = np.ascontiguousarray(kept[:, used])
-    if len(used) <= 2:
-        return kept, margin, possible, used
-    exponent = math.frexp(float(np.abs(kept).max()))[1]
-    return np.ldexp(kept, -exponent), math.ldexp(margin, -exponent), possible, used
-
-
-def _reduced_basis(D: Floats, margin: float) -> tuple[Floats, float]:
-    """Basis of the directions in which some pair changes, all of them alike; what is neglected at most.
-
-    Directions in which every difference vanishes, up to far less than the margin, cannot matter.
-    """
-    _, sizes, vectors = np.linalg.svd(np.linalg.qr(D, mode="r") if len(D) > D.shape[1] else D)
-    sizes = np.concatenate([sizes, np.zeros(len(vectors) - len(sizes))])
-    idle = sizes <= 1e-12 * sizes[0]
-    noise = float(np.abs(D @ vectors[idle].T).sum(axis=1).max()) + 1e-15 * len(vectors) ** 2
-    if not idle.any() or 8 * len(vectors) * noise > 1e-3 * margin:
-        idle[:] = False
-        noise = 0.0
-    kept = np.maximum(sizes[~idle], 1e-3 * sizes[0])
-    return np.asarray(vectors[~idle].T * (kept[-1] / kept)), noise
-
-
-def _turned(D: Floats, basis: Floats, direction: Floats | None) -> Floats:
+def turn_axes(D: Floats, basis: Floats, direction: Floats | None) -> Floats:
     """A basis with `direction` first and other axes of which close pairs feel few."""
     r = basis.shape[1]
     first = np.zeros(r) if direction is None else np.linalg.lstsq(basis, direction, rcond=None)[0]
@@ -326,30 +282,7 @@ def _sparse_axes(rows: Floats, weight: Floats) -> Floats:
     return A if np.isfinite(A).all() and np.linalg.cond(A) < 1e4 else start
 
 
-def _norm_rows(basis: Floats) -> tuple[Floats, Floats]:
-    """Rows n_i and errors e_i with max|w_j| >= |n_i . u| - e_i for every w that agrees with u on the pairs.
-
-    n_i = B' c for combinations c of coefficients with absolute sum 1. With d = r all single coefficients
-    serve. Otherwise w may be changed by any vector orthogonal to the basis and c must not feel this: the
-    extreme ones, which have at most d - r + 1 terms, make the bound tight; there are projections when they
-    are too many. Those that see one coordinate only are added: they are constant on a face.
-    """
-    d, r = basis.shape
-    idle = _idle_directions(basis)
-    blind = np.eye(d) - idle @ idle.T
-    if math.comb(d, d - r + 1) <= MAX_NORM_ROWS:
-        blind = np.zeros((math.comb(d, d - r + 1), d))
-        for row, support in zip(blind, itertools.combinations(range(d), d - r + 1), strict=True):
-            row[list(support)] = np.linalg.svd(idle[list(support)].T)[2][-1]
-    blind = np.vstack([blind, np.linalg.pinv(basis)])
-    blind = blind[np.abs(blind).sum(axis=1) > 1e-6]
-    blind *= (1.0 - 1e-12) / np.abs(blind).sum(axis=1, keepdims=True)
-    leak = np.abs(blind @ idle).sum(axis=1)
-    room = np.abs(basis).sum()
-    return blind @ basis, 1e-14 * d * room + 2 * d * (leak + 1e-15 * (d - r)) * (1.0 + room)
-
-
-def _idle_directions(basis: Floats) -> Floats:
+def idle_directions(basis: Floats) -> Floats:
     """Orthonormal directions orthogonal to the columns of a basis."""
     return np.asarray(np.linalg.svd(basis.T)[2][basis.shape[1] :].T)
 

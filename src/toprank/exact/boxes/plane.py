@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Ray = tuple[int, int]
 CLOSE = 1e-13
-"""Angles closer than this are compared in whole numbers."""
+"""Angles closer than this are compared in whole numbers: some hundred roundings of an angle up to 2 pi."""
 
 
 def best_sector(frame: Frame) -> tuple[int, Floats]:
@@ -65,7 +65,7 @@ class _Rays:
     """Where each event's half-line points, in whole numbers; event p wins pair p, event p + P loses it."""
 
     def __init__(self, frame: Frame) -> None:
-        rows, _, self._upper, self._lower, *_ = frame.problem.book
+        rows, _, self._upper, self._lower, *_ = frame.problem.ledger
         self.pairs = len(self._upper)
         self._columns, self.exponents = [], np.zeros(2, dtype=np.int64)
         for j in range(2):

@@ -1,6 +1,6 @@
 """Go through a search over boxes again, slowly and by other means: was every direction excluded?
 
-The log of `boxes.sweep` says how the cube of directions was divided. This module divides it again in
+The log of `boxes.search` says how the cube of directions was divided. This module divides it again in
 the same way, so nothing can be left out, and looks at each last box by itself: a sweep over all its times in
 plain arrays, then linear programs by HiGHS whose multipliers are recomputed. It shares no code with the
 search.
@@ -25,6 +25,8 @@ Value = Callable[[NDArray[np.bool_]], Floats]
 Box = tuple[Floats, Floats]
 HANDED, FIRST_CODE = 254, 253
 MOST_TRIES, MOST_HALVINGS = 200, 12
+"""Linear programs for one box, and how often it is halved further than the search did, before the replay says
+that the box may be worth the target. Not tuned."""
 
 
 def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[str]:
@@ -37,17 +39,17 @@ def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[s
     arrays : PairArrays
         The problem.
     log : dict
-        `SweepSearch.log` of a finished search.
+        `BoxSearch.log` of a finished search.
     target : float
         The value no coefficients are said to reach: a little above the best one.
 
     Examples
     --------
     >>> from toprank.exact import RankingProblem
-    >>> from toprank.exact.boxes.sweep import SweepSearch
+    >>> from toprank.exact.boxes.search import BoxSearch
     >>> X = np.random.default_rng(0).normal(size=(12, 3))
     >>> arrays = RankingProblem.from_labels(X, np.arange(12) % 3 == 0, "auc").arrays()
-    >>> search = SweepSearch(arrays, keep_log=True)
+    >>> search = BoxSearch(arrays, keep_log=True)
     >>> while not search.done:
     ...     search.advance(0.1)
     >>> replay(arrays, search.log, search.bound + 1e-9)

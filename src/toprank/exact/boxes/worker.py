@@ -15,9 +15,17 @@ __all__ = ["Box", "BoxWorker", "sweep_face"]
 
 Floats = NDArray[np.float64]
 CLOSE_SIZE, CLOSE_TRIES = 40, 12
-"""Boxes with so few undecided pairs are closed by linear programs, so many at most."""
-SPARE, LOG_BYTES, BUCKETS, LARGEST_CLOSE = 256, 1 << 16, 4096, 512
+"""Boxes with so few undecided pairs are closed by linear programs, so many at most. Not tuned."""
+LARGEST_CLOSE = 512
+"""Boxes too small to split are closed with so many: what the programs' tables have room for."""
+SPARE, LOG_BYTES = 256, 1 << 16
+"""Room for boxes put aside and for the log of one run, which pauses when it is full."""
+BUCKETS = 4096
+"""Into which events are sorted, two each: beyond 8192 events buckets get longer. Not tuned."""
 CHUNK_SECONDS = 0.03
+"""A run returns after about so long: the driver looks at the clock every 0.1 s."""
+FIRST_SPEED = 1e7
+"""Pairs a second until that is measured, after the first run. Not tuned."""
 MANY_PAIRS = 1_000_000
 """With more, a face is swept in pieces: the events of all of them at once would take much memory."""
 
@@ -47,13 +55,14 @@ class BoxWorker:
 
     def __init__(self, frame: Frame, keep_log: bool) -> None:
         from toprank.exact.boxes import _search_kernels as kernels
+        from toprank.exact.boxes import _stack_kernels as stack
         from toprank.exact.boxes._sweep_kernels import NOTHING
 
-        self._kernels, self._frame = kernels, frame
+        self._kernels, self._stack, self._frame = kernels, stack, frame
         P, r = frame.problem.E.shape
         levels = 41 * r + 64
         room = max(2 * P, min(64 * P, 1 << 21)) + 64
-        self._work = kernels.Work(
+        self._work = stack.Work(
             ids=np.empty(room, np.int32),
             centre=np.empty(room),
             radius=np.empty(room),
@@ -78,8 +87,10 @@ class BoxWorker:
             lp=np.zeros((r + 6, r + 1)),
             ends=np.zeros(BUCKETS + 1, np.int64),
         )
-        self._work.regs[kernels.FLOOR] = NOTHING
-        self._speed = 1e7
+        smallest = SMALLEST_BOX if frame.margin else SMALLEST_STRICT_BOX
+        self._rules = kernels.Rules(frame.margin, CLOSE_SIZE, CLOSE_TRIES, smallest)
+        self._work.regs[stack.FLOOR] = NOTHING
+        self._speed = FIRST_SPEED
         self._log: list[bytes] = []
         self._key: bytes | None = None
         self._swept = 0
@@ -92,39 +103,36 @@ class BoxWorker:
         self._key = place[: 2 * frame.size].tobytes()
         self._log, self.spent, self.busy = [], 0, True
         self._swept = frame.swept(place)
-        self._kernels.load(frame.problem, self._work, place, self._swept, frame.value, node.bound)
+        self._stack.load(frame.problem, self._work, place, self._swept, frame.value, node.bound)
 
     def run(self, target: int, max_seconds: float, max_work: int) -> Floats | None:
         """Search for a moment; a point that may reach the target, if one was found.
 
         How long a moment is never changes what is searched next, only `max_work` does.
         """
-        regs, kernels = self._work.regs, self._kernels
-        regs[kernels.FLOOR] = max(regs[kernels.FLOOR], target - 1)
+        regs, stack = self._work.regs, self._stack
+        regs[stack.FLOOR] = max(regs[stack.FLOOR], target - 1)
         started = time.perf_counter()
         chunk = min(int(self._speed * min(CHUNK_SECONDS, max_seconds)) + 1, max_work)
-        code = kernels.search(
+        code = self._kernels.search(
             self._frame.problem,
             self._work,
-            self._frame.margin,
+            self._rules,
             self._swept,
             target,
             chunk,
-            CLOSE_SIZE,
-            CLOSE_TRIES,
-            SMALLEST_BOX if self._frame.margin else SMALLEST_STRICT_BOX,
         )
         seconds = time.perf_counter() - started
-        self.spent += int(regs[kernels.WORKED])
-        self.busy = code == kernels.PAUSED
-        if regs[kernels.WORKED] >= chunk > 0.1 * self._speed * CHUNK_SECONDS:
+        self.spent += int(regs[stack.WORKED])
+        self.busy = code == self._kernels.PAUSED
+        if regs[stack.WORKED] >= chunk > 0.1 * self._speed * CHUNK_SECONDS:
             self._speed = min(max(chunk / seconds, 0.5 * self._speed), 2.0 * self._speed)
         if self._work.log.size:
-            self._log.append(self._work.log[: regs[kernels.LOGGED]].tobytes())
-            regs[kernels.LOGGED] = 0
-        if regs[kernels.FOUND] == 0:
+            self._log.append(self._work.log[: regs[stack.LOGGED]].tobytes())
+            regs[stack.LOGGED] = 0
+        if regs[stack.FOUND] == 0:
             return None
-        regs[kernels.FOUND] = 0
+        regs[stack.FOUND] = 0
         return self._work.point[1].copy()
 
     def hurry(self, wanted: bool) -> None:
@@ -132,16 +140,16 @@ class BoxWorker:
 
     def expect(self, target: int) -> None:
         """Report any point that reaches the target from now on."""
-        self._work.regs[self._kernels.FLOOR] = target - 1
+        self._work.regs[self._stack.FLOOR] = target - 1
 
     def put_aside(self) -> tuple[list[Box], list[Box]]:
         """Boxes the last run put aside: for want of room, and because they are too small to split."""
         regs, info = self._work.regs, self._work.spare_info
-        number = int(regs[self._kernels.SPARED])
-        regs[self._kernels.SPARED] = 0
+        number = int(regs[self._stack.SPARED])
+        regs[self._stack.SPARED] = 0
         aside = [(int(info[i, 1]), Box(int(info[i, 0]), self._work.spare[i].copy())) for i in range(number)]
-        handed = [box for kind, box in aside if kind == self._kernels.HANDED]
-        return handed, [box for kind, box in aside if kind == self._kernels.STUCK]
+        handed = [box for kind, box in aside if kind == self._stack.HANDED]
+        return handed, [box for kind, box in aside if kind == self._stack.STUCK]
 
     def give_back(self) -> tuple[bytes | None, list[Box], bytes]:
         """Stop here: the box begun with, what is left of it as open boxes, and the log of what was done."""
@@ -149,7 +157,7 @@ class BoxWorker:
         if self.busy:
             levels, r = self._work.mid.shape
             nodes, bounds = np.zeros((2 * levels, 2 * r + 2)), np.zeros(2 * levels, np.int64)
-            number = self._kernels.hand_over(self._work, self._swept, nodes, bounds)
+            number = self._stack.hand_over(self._work, self._swept, nodes, bounds)
             opened = [Box(int(bounds[i]), nodes[i].copy()) for i in range(number)]
         key, log = self._key, b"".join(self._log) + self.HANDED * len(opened)
         self._key, self.busy = None, False
@@ -158,12 +166,12 @@ class BoxWorker:
     @property
     def bound(self) -> int:
         """Largest bound of what is left of the subtree."""
-        return int(self._kernels.open_bound(self._work))
+        return int(self._stack.open_bound(self._work))
 
     @property
     def nodes(self) -> int:
         """Boxes looked at so far."""
-        return int(self._work.regs[self._kernels.NODES])
+        return int(self._work.regs[self._stack.NODES])
 
 
 def sweep_face(frame: Frame, node: Floats, target: int, *, safe: bool) -> tuple[int, Floats]:

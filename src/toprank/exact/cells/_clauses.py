@@ -1,6 +1,6 @@
 """Sets of literals that no point of the box satisfies, and the log in which deductions are written down.
 
-The arrays are explained in `_cell_layout`.
+The arrays are explained in `_layout`.
 """
 
 from numba import njit
@@ -48,9 +48,9 @@ def note_clause(log, control, code, clauses, c):
 
 
 @njit(**INNER)
-def learn(store, control):
+def learn(sets, control):
     """Keep the infeasible set found[0] for other nodes; one not used for long goes."""
-    found, clauses, _ = store
+    found, clauses = sets.found, sets.known
     cap = clauses.shape[0]
     if control[N_CLAUSES] < cap:
         hand = control[N_CLAUSES]
@@ -86,15 +86,15 @@ def open_members(clauses, c, state):
 
 
 @njit(**INNER)
-def propagate(store, state, control, log):
-    """Sets with one open member lose it; those with a few go to buckets; CLOSED if one has none left."""
-    _, clauses, bucket = store
-    widest = bucket.shape[0] - 1
+def propagate(sets, state, control, log):
+    """Sets with one open member lose it; those with a few are listed by size; CLOSED if one has none left."""
+    clauses, by_size = sets.known, sets.by_size
+    widest = by_size.shape[0] - 1
     again = True
     while again:
         again = False
         for b in range(widest + 1):
-            bucket[b, 0] = 0
+            by_size[b, 0] = 0
         for c in range(control[N_CLAUSES]):
             members = open_members(clauses, c, state)
             if members < 0 or members > widest:
@@ -111,6 +111,6 @@ def propagate(store, state, control, log):
                 clauses[c, USE] = 2
                 again = True
             else:
-                bucket[members, 0] += 1
-                bucket[members, bucket[members, 0]] = c
+                by_size[members, 0] += 1
+                by_size[members, by_size[members, 0]] = c
     return OPEN

@@ -1,6 +1,6 @@
 """Packing: units are fitted into a node one by one, and each set that has no room pays for the bound.
 
-The arrays are explained in `_cell_layout`.
+The arrays are explained in `_layout`.
 """
 
 import numpy as np
@@ -31,32 +31,32 @@ from toprank.exact.cells._simplex import append_row, certify, climb, combine, re
 
 
 @njit(**INNER)
-def _pay(clauses, c, state, coins, control, log):
+def _pay(clauses, c, state, budget, control, log):
     """Take the smallest budget among the open members of a set from all of them; how much it was."""
     smallest = np.int64(-1)
     for i in range(HEAD, HEAD + clauses[c, LENGTH]):
         u = clauses[c, i] >> 1
-        if state[u] == UNDECIDED and (smallest < 0 or coins[LEFT, u] < smallest):
-            smallest = coins[LEFT, u]
+        if state[u] == UNDECIDED and (smallest < 0 or budget[LEFT, u] < smallest):
+            smallest = budget[LEFT, u]
     if smallest <= 0:
         return 0
     for i in range(HEAD, HEAD + clauses[c, LENGTH]):
         u = clauses[c, i] >> 1
         if state[u] == UNDECIDED:
-            coins[LEFT, u] -= smallest
+            budget[LEFT, u] -= smallest
     note_clause(log, control, LOG_PACK, clauses, c)
     return smallest
 
 
 @njit(**INNER)
-def pack_known(store, state, coins, control, log, bound):
+def pack_known(sets, state, budget, control, log, bound):
     """Known infeasible sets first, the smallest before the others."""
-    _, clauses, bucket = store
-    for members in range(2, bucket.shape[0]):
-        for i in range(1, bucket[members, 0] + 1):
-            paid = _pay(clauses, bucket[members, i], state, coins, control, log)
+    clauses, by_size = sets.known, sets.by_size
+    for members in range(2, by_size.shape[0]):
+        for i in range(1, by_size[members, 0] + 1):
+            paid = _pay(clauses, by_size[members, i], state, budget, control, log)
             if paid > 0:
-                clauses[bucket[members, i], USE] = 2
+                clauses[by_size[members, i], USE] = 2
                 bound -= paid
                 if bound < control[TARGET]:
                     return bound
@@ -64,40 +64,41 @@ def pack_known(store, state, coins, control, log, bound):
 
 
 @njit(**INNER)
-def _drop_spent(facts, lp, coins, control, goals, region, unit):
+def _drop_spent(walk, region, unit):
     """Pivot packed rows without budget out of the basis and remove them; False when that fails."""
-    rows, lines, ids, basis, vertex = lp
+    lp, control, budget = walk.lp, walk.control, walk.room.budgets
+    basis, vertex = lp.basis, lp.vertex
     d = basis.size
     for k in range(d):
         slot = basis[k]
-        if slot < region or coins[LEFT, ids[slot] >> 1] > 0:
+        if slot < region or budget[LEFT, lp.ids[slot] >> 1] > 0:
             continue
         price = 0.0
         for j in range(d):
-            price += facts[0][unit, j] * vertex[k, j]
-        lines[SLACK, slot] = 1e300
+            price += walk.facts.units[unit, j] * vertex[k, j]
+        lp.lines[SLACK, slot] = 1e300
         control[WORK] += control[N_ROWS]
         sign = 1.0 if price >= 0.0 else -1.0
-        if step(rows, lines, control[N_ROWS], basis, vertex, k, sign, goals[TOLERANCE]) < 0:
+        if step(lp, control[N_ROWS], k, sign, walk.goals[TOLERANCE]) < 0:
             return False
         remove_row(lp, control, slot)
     return True
 
 
 @njit(**INNER)
-def _line_up(facts, state, coins, queue, least):
+def _line_up(facts, state, budget, queue, least):
     """Line up the undecided units with enough budget left for `_worst`; their number."""
-    columns, gauge = facts[1], facts[2]
-    scan, who = queue
+    columns, thresholds = facts.columns, facts.thresholds
+    scan = queue.scan
     d = columns.shape[0]
     n = 0
     for u in range(state.size):
-        if state[u] == UNDECIDED and coins[LEFT, u] >= least:
+        if state[u] == UNDECIDED and budget[LEFT, u] >= least:
             for j in range(d):
                 scan[j, n] = columns[j, u]
-            scan[d, n] = gauge[HOLD, u]
-            scan[d + 1, n] = np.sqrt(float(coins[LEFT, u] + 1))
-            who[n] = u
+            scan[d, n] = thresholds[HOLD, u]
+            scan[d + 1, n] = np.sqrt(float(budget[LEFT, u] + 1))
+            queue.unit[n] = u
             n += 1
     return n
 
@@ -120,37 +121,43 @@ def _worst(scan, n, vertex):
 
 
 @njit(**INNER)
-def pack(facts, lp, store, state, coins, queue, control, goals, log, bound, region, least):
+def _branch_on(found, u):
+    """Leave a unit that could not be settled as the one to branch on."""
+    found[1, LENGTH] = 1
+    found[1, HEAD] = 2 * u
+
+
+@njit(**INNER)
+def pack(walk, state, bound, region, least):
     """Fit undecided units into the region one by one; each infeasible set found lowers the bound.
 
     With least = 1 only units with a budget are fitted. With least = 0 all are, nothing is paid and the first
     infeasible set is left in found[1]; so is a unit that could not be settled, for instance because another
     thread has set control[HURRY]: what was paid by then holds.
     """
-    vertex = lp[4]
-    units, gauge = facts[0], facts[2]
-    scan, who = queue
-    found = store[0]
-    d = vertex.shape[1]
-    n = _line_up(facts, state, coins, queue, least)
+    facts, lp, control, budget = walk.facts, walk.lp, walk.control, walk.room.budgets
+    tolerance = walk.goals[TOLERANCE]
+    scan, found = walk.queue.scan, walk.sets.found
+    d = lp.basis.size
+    n = _line_up(facts, state, budget, walk.queue, least)
     while True:
-        i = _worst(scan, n, vertex)
+        i = _worst(scan, n, lp.vertex)
         if i < 0:
             return bound
-        u = who[i]
+        u = walk.queue.unit[i]
         if control[HURRY] == 1:
-            found[1, LENGTH] = 1
-            found[1, HEAD] = 2 * u
+            _branch_on(found, u)
             return bound
         control[WORK] += n // 8
-        reached = climb(lp, control[N_ROWS], units, u, 1.0, gauge[LOW, u], goals[TOLERANCE], control)
+        reached = climb(
+            lp, control[N_ROWS], facts.units, u, 1.0, facts.thresholds[LOW, u], tolerance, control
+        )
         if reached == 1:
             append_row(facts, lp, control, 2 * u)
             scan[d, i] = -1e300
             continue
         if reached < 0 or not certify(facts, lp, 2 * u, found):
-            found[1, LENGTH] = 1
-            found[1, HEAD] = 2 * u
+            _branch_on(found, u)
             scan[d, i] = -1e300
             continue
         if least == 0:
@@ -158,32 +165,31 @@ def pack(facts, lp, store, state, coins, queue, control, goals, log, bound, regi
                 found[1, j] = found[0, j]
             return bound
         if open_members(found, 0, state) <= FEW:
-            learn(store, control)
-        bound -= _pay(found, 0, state, coins, control, log)
+            learn(walk.sets, control)
+        bound -= _pay(found, 0, state, budget, control, walk.log)
         if bound < control[TARGET]:
             return bound
-        if coins[LEFT, u] == 0:
+        if budget[LEFT, u] == 0:
             scan[d, i] = -1e300
-        if not _drop_spent(facts, lp, coins, control, goals, region, u):
+        if not _drop_spent(walk, region, u):
             return bound
 
 
 @njit(**INNER)
-def keep(lp, home, n, away):
+def keep(lp, corner, n, away):
     """Remember the region's vertex before packing (away), or go back to it."""
-    _, lines, _, basis, vertex = lp
-    corner, corner_basis = home
+    lines, basis, vertex = lp.lines, lp.basis, lp.vertex
     source, end = (SLACK, HOME) if away else (HOME, SLACK)
     for r in range(n):
         lines[end, r] = lines[source, r]
     for k in range(basis.size):
         if away:
-            corner_basis[k] = basis[k]
+            corner.basis[k] = basis[k]
         else:
-            basis[k] = corner_basis[k]
+            basis[k] = corner.basis[k]
     for k in range(vertex.shape[0]):
         for j in range(vertex.shape[1]):
             if away:
-                corner[k, j] = vertex[k, j]
+                corner.vertex[k, j] = vertex[k, j]
             else:
-                vertex[k, j] = corner[k, j]
+                vertex[k, j] = corner.vertex[k, j]

@@ -1,6 +1,6 @@
 """A tiny simplex method for the cells: d variables, many rows, and certificates that do not trust it.
 
-The arrays are explained in `_cell_layout`.
+The arrays are explained in `_layout`.
 """
 
 import numpy as np
@@ -16,6 +16,7 @@ from toprank.exact.cells._layout import (
     INNER,
     LENGTH,
     LOW,
+    MOST_STEPS,
     N_ROWS,
     RATE,
     RATIO,
@@ -46,8 +47,9 @@ def combine(rows, n, vertex, k, sign, out, at):
 
 
 @njit(**FAST)
-def step(rows, lines, n, basis, vertex, k, sign, tolerance):
+def step(lp, n, k, sign, tolerance):
     """Leave basic row k along its edge to the first row met, and pivot; -1 if there is none."""
+    rows, lines, basis, vertex = lp.rows, lp.lines, lp.basis, lp.vertex
     d = basis.size
     norm = 0.0
     for j in range(d):
@@ -89,9 +91,9 @@ def step(rows, lines, n, basis, vertex, k, sign, tolerance):
 @njit(**FAST)
 def climb(lp, n, units, unit, sign, goal, tolerance, control):
     """Raise ``sign * units[unit] @ point`` to the goal: 1 reached, 0 its maximum is below, -1 gave up."""
-    rows, lines, _, basis, vertex = lp
-    d = basis.size
-    for _ in range(400):
+    vertex = lp.vertex
+    d = lp.basis.size
+    for _ in range(MOST_STEPS):
         value = 0.0
         for j in range(d):
             value += units[unit, j] * vertex[d, j]
@@ -113,28 +115,22 @@ def climb(lp, n, units, unit, sign, goal, tolerance, control):
         if k < 0:
             return 0
         control[WORK] += n + 4 * d
-        if step(rows, lines, n, basis, vertex, k, 1.0, tolerance) < 0:
+        if step(lp, n, k, 1.0, tolerance) < 0:
             return -1
     return -1
 
 
 @njit(**FAST)
-def refactor(lp, n):
-    """Edges, point and slacks from the basis alone; the smallest slack, or -inf for a singular basis."""
-    rows, lines, _, basis, vertex = lp
-    d = basis.size
-    work = np.zeros((d, 2 * d))
-    for k in range(d):
-        for j in range(d):
-            work[k, j] = rows[j, basis[k]]
-        work[k, d + k] = 1.0
+def _eliminate(work):
+    """Bring the left half of a table to the identity; False for one that is singular."""
+    d = work.shape[0]
     for c in range(d):
         best = c
         for i in range(c + 1, d):
             if abs(work[i, c]) > abs(work[best, c]):
                 best = i
         if abs(work[best, c]) < 1e-13:
-            return -np.inf
+            return False
         for j in range(2 * d):
             work[c, j], work[best, j] = work[best, j], work[c, j]
         scale = 1.0 / work[c, c]
@@ -145,6 +141,21 @@ def refactor(lp, n):
             if i != c:
                 for j in range(2 * d):
                     work[i, j] -= a * work[c, j]
+    return True
+
+
+@njit(**FAST)
+def refactor(lp, n):
+    """Edges, point and slacks from the basis alone; the smallest slack, or -inf for a singular basis."""
+    rows, lines, basis, vertex = lp.rows, lp.lines, lp.basis, lp.vertex
+    d = basis.size
+    work = np.zeros((d, 2 * d))
+    for k in range(d):
+        for j in range(d):
+            work[k, j] = rows[j, basis[k]]
+        work[k, d + k] = 1.0
+    if not _eliminate(work):
+        return -np.inf
     for j in range(d):
         vertex[d, j] = 0.0
         for k in range(d):
@@ -166,13 +177,13 @@ def refactor(lp, n):
 @njit(**INNER)
 def append_row(facts, lp, control, literal):
     """Add the row of a literal to the simplex method; it may be violated."""
-    units, gauge = facts[0], facts[2]
-    rows, lines, ids, _, vertex = lp
+    units, thresholds = facts.units, facts.thresholds
+    rows, lines, ids, vertex = lp.rows, lp.lines, lp.ids, lp.vertex
     n = control[N_ROWS]
     d = units.shape[1]
     unit = literal >> 1
     sign = 1.0 - 2.0 * (literal & 1)
-    bound = gauge[LOW, unit] if literal & 1 == 0 else -gauge[HIGH, unit]
+    bound = thresholds[LOW, unit] if literal & 1 == 0 else -thresholds[HIGH, unit]
     value = 0.0
     for j in range(d):
         rows[j, n] = sign * units[unit, j]
@@ -186,7 +197,7 @@ def append_row(facts, lp, control, literal):
 @njit(**INNER)
 def remove_row(lp, control, slot):
     """Take a row that is not basic out of the simplex method: the last one moves to its place."""
-    rows, lines, ids, basis, _ = lp
+    rows, lines, ids, basis = lp.rows, lp.lines, lp.ids, lp.basis
     last = control[N_ROWS] - 1
     if slot != last:
         for j in range(basis.size):
@@ -202,7 +213,7 @@ def remove_row(lp, control, slot):
 @njit(**INNER)
 def certify(facts, lp, literal, found):
     """Whether the basic literals with a price exclude `literal`, proved; the set goes to found[0]."""
-    if facts[2][EXACT, literal >> 1] > 0.0:
+    if facts.thresholds[EXACT, literal >> 1] > 0.0:
         return _certify_margin(facts, lp, literal, found)
     # Multipliers that are not rounding errors: a matter of degree, so there are two tries.
     return _certify_dependence(facts, lp, literal, found, 1e-9) or _certify_dependence(
@@ -225,8 +236,8 @@ def _certify_dependence(facts, lp, literal, found, least):
     A loss may be taken for a strict one, since where the value is largest it is so for all units: from a
     point with ties one can move a little and lose no pair that is won.
     """
-    units, errors, ledger = facts[0], facts[3], facts[4]
-    _, _, ids, basis, vertex = lp
+    units, errors, ledger = facts.units, facts.errors, facts.ledger
+    ids, basis, vertex = lp.ids, lp.basis, lp.vertex
     d = basis.size
     floor = least * _largest_price(vertex, d)
     members = np.empty(d + 1, dtype=np.int64)
@@ -250,7 +261,7 @@ def _certify_dependence(facts, lp, literal, found, least):
     if (
         count == d + 1
         and d == ledger[0].shape[1]
-        and spanning(units, errors, members, signs, vertex, facts[5])
+        and spanning(units, errors, members, signs, vertex, facts.scratch)
     ):
         return True
     for j in range(d):  # what is not nearly zero is not exactly zero
@@ -266,13 +277,13 @@ def _certify_margin(facts, lp, literal, found):
     With multipliers t_r >= 0: g = row + sum t_r row_r, and g @ w <= sum |g_j| over the box, while every row
     wants g @ w >= rhs + sum t_r rhs_r at the true margin. A contradiction beyond rounding is a proof.
     """
-    units, gauge = facts[0], facts[2]
-    _, _, ids, basis, vertex = lp
+    units, thresholds = facts.units, facts.thresholds
+    ids, basis, vertex = lp.ids, lp.basis, lp.vertex
     d = basis.size
     unit = literal >> 1
     sign = 1.0 - 2.0 * (literal & 1)
-    wanted = sign * gauge[EXACT, unit]
-    mass = gauge[SIZE, unit] + gauge[EXACT, unit]
+    wanted = sign * thresholds[EXACT, unit]
+    mass = thresholds[SIZE, unit] + thresholds[EXACT, unit]
     floor = 1e-11 * _largest_price(vertex, d)
     gradient = np.empty(d)
     for j in range(d):
@@ -287,8 +298,8 @@ def _certify_margin(facts, lp, literal, found):
         s = t if other & 1 == 0 else -t
         for j in range(d):
             gradient[j] += s * units[v, j]
-        wanted += s * gauge[EXACT, v]
-        mass += t * (gauge[SIZE, v] + gauge[EXACT, v])
+        wanted += s * thresholds[EXACT, v]
+        mass += t * (thresholds[SIZE, v] + thresholds[EXACT, v])
         found[0, count] = other
         count += 1
     found[0, count] = literal

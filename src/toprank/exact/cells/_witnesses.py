@@ -1,11 +1,11 @@
 """Points of a node and the units that win there: such units need no linear program.
 
-The arrays are explained in `_cell_layout`.
+The arrays are explained in `_layout`.
 """
 
 from numba import njit
 
-from toprank.exact.cells._layout import COVERED, CREW_SIZE, FAST, HOLD, INNER, TOP
+from toprank.exact.cells._layout import COVERED, FAST, HOLD, INNER, N_WITNESSES, TOP
 
 
 @njit(**FAST)
@@ -21,48 +21,48 @@ def score(columns, vertex, scores):
 
 
 @njit(**INNER)
-def witness(facts, lp, crew, stack, board, control, level):
+def witness(walk, level):
     """Keep who wins at the current point."""
-    columns, gauge = facts[1], facts[2]
-    masks, roster = crew
-    flags, scores, _, _, _ = board
-    score(columns, lp[4], scores)
+    thresholds, control, stack = walk.facts.thresholds, walk.control, walk.tree.stack
+    masks, of_level = walk.witnesses.masks, walk.witnesses.of_level
+    flags, scores = walk.room.flags, walk.room.scores
+    score(walk.facts.columns, walk.lp.vertex, scores)
     top = min(control[TOP], masks.shape[0] - 1)
     control[TOP] = top + 1
     for u in range(scores.size):
-        won = scores[u] >= gauge[HOLD, u]
+        won = scores[u] >= thresholds[HOLD, u]
         masks[top, u] = won
         flags[COVERED, u] |= won
-    n = stack[level, CREW_SIZE]
-    if n == roster.shape[1]:
+    n = stack[level, N_WITNESSES]
+    if n == of_level.shape[1]:
         n -= 1
         for i in range(n):
-            roster[level, i] = roster[level, i + 1]
-    roster[level, n] = top
-    stack[level, CREW_SIZE] = n + 1
+            of_level[level, i] = of_level[level, i + 1]
+    of_level[level, n] = top
+    stack[level, N_WITNESSES] = n + 1
 
 
 @njit(**INNER)
-def dismiss(crew, stack, level, unit, want):
+def keep_witnesses(witnesses, stack, level, unit, want):
     """Keep the witnesses that win (want = 1) or lose (0) the unit."""
-    masks, roster = crew
+    masks, of_level = witnesses.masks, witnesses.of_level
     kept = 0
-    for i in range(stack[level, CREW_SIZE]):
-        w = roster[level, i]
+    for i in range(stack[level, N_WITNESSES]):
+        w = of_level[level, i]
         if masks[w, unit] == want:
-            roster[level, kept] = w
+            of_level[level, kept] = w
             kept += 1
-    stack[level, CREW_SIZE] = kept
+    stack[level, N_WITNESSES] = kept
 
 
 @njit(**INNER)
-def muster(crew, stack, level, flags):
+def cover(witnesses, stack, level, flags):
     """Which units some witness wins."""
-    masks, roster = crew
+    masks, of_level = witnesses.masks, witnesses.of_level
     n = flags.shape[1]
     for u in range(n):
         flags[COVERED, u] = 0
-    for i in range(stack[level, CREW_SIZE]):
-        w = roster[level, i]
+    for i in range(stack[level, N_WITNESSES]):
+        w = of_level[level, i]
         for u in range(n):
             flags[COVERED, u] |= masks[w, u]

@@ -37,32 +37,19 @@ class _Node:
 
 
 def replay_cells(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[str]:
-    """What a log fails to show of the claim that all coefficients are worth less than the target.
+    """What the log of a finished `CellSearch` fails to show: that no coefficients are worth the target.
 
-    An empty list means that the claim is proved anew.
+    Nothing is missing when the list is empty: the claim is proved anew.
 
-    Parameters
-    ----------
-    arrays : PairArrays
-        The problem.
-    log : dict
-        `CellSearch.log` of a finished search.
-    target : float
-        The value no coefficients are said to reach: a little above the best one.
-
-    Examples
-    --------
     >>> from toprank.exact import RankingProblem
     >>> from toprank.exact.cells.search import CellSearch
-    >>> X = np.random.default_rng(0).normal(size=(12, 3))
-    >>> arrays = RankingProblem.from_labels(X, np.arange(12) % 3 == 0, "auc").arrays()
+    >>> X, circle = [[0.0, 0.4], [1.0, 0.0], [0.3, 1.0]], [[0, 1], [1, 2], [2, 0]]
+    >>> arrays = RankingProblem.from_preferences(X, circle).arrays()
     >>> search = CellSearch(arrays, keep_log=True)
     >>> while not search.done:
     ...     search.advance(0.1)
-    >>> replay_cells(arrays, search.log, search.bound + 1e-9)
-    []
-    >>> replay_cells(arrays, search.log, search.bound - 1e-3)[0]
-    'a node may be worth the target'
+    >>> [replay_cells(arrays, search.log, target) for target in (2.001, 1.999)]
+    [[], ['a node may be worth the target']]
     """
     try:
         judge = Judge(arrays, _units(log, len(arrays.differences)), Fraction(target))
@@ -151,7 +138,7 @@ def _follow(judge: Judge, nodes: dict[int, _Node], records: Iterator[tuple[int, 
 
 
 def _taken_up(judge: Judge, node: _Node, literals: list[int]) -> States:
-    """The states with which a search took a node up again: some of what is known of it, not all."""
+    """The states with which a search took a node up again: some of what is known of it."""
     state = np.zeros_like(node.known)
     for literal in literals:
         judge.check(literal)

@@ -28,15 +28,20 @@ __all__ = ["CellSearch"]
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 SUBTREE_SECONDS = 0.25
-"""A worker gives the rest of its subtree back after this long, so that the best node is always next."""
+"""A worker gives the rest of its subtree back after this long, so that the best node is always next.
+Not tuned."""
+SECONDS_TO_SHARE = 0.01
+"""Before it shares its subtree with a thread that has nothing to do. Not tuned."""
 MOST_OPEN = 20_000
-"""With so many open nodes waiting, workers finish their subtrees instead."""
+"""With so many open nodes waiting, workers finish their subtrees instead: a bound on memory."""
 MOST_TRIES = 4
-"""A node on which the simplex method fails more often stays open for good."""
+"""A node on which the simplex method fails more often stays open for good: one try for each of
+`units.EPSILONS`."""
 NODES_BLURRED = 200
-"""Nodes after which a search without a margin gives up where rounding has told many equal units apart."""
+"""Nodes after which a search without a margin gives up where rounding has told many equal units apart. Not
+tuned: enough for a small problem to be finished all the same."""
 MANY_FAILURES, LARGE_SHARE = 60, 0.02
-"""So many failures, and so large a share of the nodes, end a search without a margin."""
+"""So many failures, and so large a share of the nodes, end a search without a margin. Not tuned."""
 
 UNITS = b"units"
 """Key of the list of units in the log."""
@@ -154,14 +159,12 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     def _run(self, worker: CellWorker, seconds: float) -> int:
         return worker.run(self._target, seconds)
 
-    def _take(self, worker: CellWorker) -> None:
-        for node in worker.open_nodes():
-            self._push(node)
-        key, log = worker.root_key, worker.release()
-        if self.log is not None and key is not None:
+    def _write(self, key: bytes, log: bytes) -> None:
+        """Keep the log of a subtree, behind that of earlier tries."""
+        if self.log is not None:
             self.log[key] = self.log.get(key, b"") + log
 
-    def _digest(self, worker: CellWorker, result: int) -> None:
+    def _after(self, worker: CellWorker, result: int) -> bool:
         """Book what a worker's run brought: a candidate, a node that needs help, a subtree to give back."""
         point = worker.candidate()
         if point is not None:
@@ -170,19 +173,14 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
             self._help(worker)
         elif result == layout.JAMMED:
             node, _ = worker.waiting()
-            worker.dismiss()
+            worker.drop()
             self._fail(node)
         roomy = len(self._heap) < MOST_OPEN
         overdue = worker.seconds > SUBTREE_SECONDS and roomy
-        wanted = self._hungry > 0 and worker.seconds > 0.01
-        if result in (layout.DONE, layout.DEEP) or overdue or wanted or self._hopeless():
-            self._take(worker)
-        if self._hopeless():
-            self._stuck += [node for _, _, node in self._heap]
-            self._heap = []
+        wanted = self._idle > 0 and worker.seconds > SECONDS_TO_SHARE
+        return result in (layout.DONE, layout.DEEP) or overdue or wanted
 
     def _hopeless(self) -> bool:
-        """Whether too much is too thin to decide; then what is left is not searched."""
         if self._units.margin > 0:
             return False
         blurred = self.nodes > NODES_BLURRED and self._units.blurred
@@ -204,10 +202,10 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         self._consider(w)
         found = self.clashing(held, multipliers)
         if node.bound < self._target:
-            worker.dismiss()
+            worker.drop()
         elif found is None:
             self._stuck.append(node)
-            worker.dismiss()
+            worker.drop()
         else:
             opened = held[found][states[held[found]] == layout.UNDECIDED]
             if len(opened):
@@ -218,7 +216,7 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     def clashing(self, units: Places, multipliers: Floats) -> Places | None:
         """Which of the units provably cannot all win, the largest multiplier first, or None."""
         if self._units.margin > 0:
-            return clash(self._units.rows[units], multipliers, self._units.gauges[0][layout.EXACT][units])
+            return clash(self._units.rows[units], multipliers, self._units.thresholds[0][layout.EXACT][units])
         from toprank.exact.arithmetic._kernels import dependent
 
         used = np.flatnonzero(multipliers > 1e-9 * multipliers.max(initial=0.0))
@@ -235,7 +233,7 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         """A candidate from the simplex method lies on the edge of its cell: consider it and the middle."""
         self._consider(point)
         scores = self._units.rows @ point
-        held = self._units.rows[scores >= 0.99 * self._units.gauges[-1][layout.LOW]]
+        held = self._units.rows[scores >= 0.99 * self._units.thresholds[-1][layout.LOW]]
         if len(held):
             self._consider(middle(held)[0])
 

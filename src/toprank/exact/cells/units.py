@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.arithmetic.dependence import Ledger, ledger, pairs_in, plain_basis, two_difference
+from toprank.exact.cells._layout import Facts, Objective
 from toprank.exact.pairs import PairArrays, lengths
 from toprank.exact.rounding import UNIT, Scale, value_scale
 
@@ -32,13 +33,15 @@ Whole = NDArray[np.int64]
 _Shared = tuple[Floats, tuple[Floats, ...], tuple[Floats, Ledger], Floats, Whole]
 VALUE_BITS = 61
 SLACK = 1e-3
-"""The simplex method works with rows this much looser than the margin, in units of it; see `build_units`."""
+"""The simplex method works with rows this much looser than the margin, in units of it; see `build_units`.
+Not tuned."""
 EPSILONS = tuple(2.0**-e for e in (24, 31, 38, 24, 38))
-"""Without a margin, what the simplex method works with: on the first try of a node, on the second, ..."""
+"""Without a margin, what the simplex method works with: on the first try of a node, on the second, ...
+Rows tie within a hundred thousandth of it, which must stay above rounding. Not tuned."""
 MANY_ALIKE = 0.05
-"""Share of the units from which rounding is taken to have told equal ones apart."""
+"""Share of the units from which rounding is taken to have told equal ones apart. Not tuned."""
 SKEWED = 30.0
-"""Ratio of longest to shortest axis of the units from which other coordinates are used."""
+"""Ratio of longest to shortest axis of the units from which other coordinates are used. Not tuned."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Units:
     ----------
     rows : (P, r) array
         Of each unit, in the coordinates of the search.
-    gauges : tuple of arrays
+    thresholds : tuple of arrays
         Thresholds of the units: one for each try that a node may take.
     exact : tuple
         How far each row may be off, and the features themselves: see `toprank.exact.arithmetic.dependence`.
@@ -57,8 +60,8 @@ class Units:
         Coefficients of the features are `basis` times the point of the search.
     unit_of : array
         Number of each pair's unit; -1 for pairs that can never be won.
-    prize : tuple of arrays
-        The objective: pairs of each unit, queries, whole-number weights, order of the negatives.
+    objective : Objective
+        Pairs of each unit, queries, whole-number weights, order of the negatives.
     scale : Scale
         From values to whole numbers.
     total : int
@@ -71,11 +74,11 @@ class Units:
     """
 
     rows: Floats
-    gauges: tuple[Floats, ...]
+    thresholds: tuple[Floats, ...]
     exact: tuple[Floats, Ledger]
     basis: Floats
     unit_of: Whole
-    prize: tuple[Any, ...]
+    objective: Objective
     scale: Scale
     total: int
     floor: int
@@ -101,16 +104,16 @@ class Units:
         alike = len(np.unique(np.round(lines * 2.0**30), axis=0))
         return alike < (1 - MANY_ALIKE) * len(np.unique(lines, axis=0))
 
-    def facts(self, tries: int = 0) -> tuple[Any, ...]:
+    def facts(self, tries: int = 0) -> Facts:
         """What the kernels read of the units, on a try."""
-        gauge = self.gauges[min(tries, len(self.gauges) - 1)]
+        thresholds = self.thresholds[min(tries, len(self.thresholds) - 1)]
         d = self.rows.shape[1]
         scratch = np.empty((2 * d + 6, d + 1))
-        return (self.rows, np.ascontiguousarray(self.rows.T), gauge, *self.exact, scratch)
+        return Facts(self.rows, np.ascontiguousarray(self.rows.T), thresholds, *self.exact, scratch)
 
     def slack(self, tries: int = 0) -> float:
         """Smallest threshold that the simplex method sees on a try."""
-        return float(self.gauges[min(tries, len(self.gauges) - 1)][0].min(initial=math.inf))
+        return float(self.thresholds[min(tries, len(self.thresholds) - 1)][0].min(initial=math.inf))
 
 
 def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
@@ -126,7 +129,7 @@ def build_units(arrays: PairArrays, direction: Floats | None = None) -> Units:
     factor = np.exp2(1.0 - np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1])
     scaled = rows * factor[:, None]
     book = ledger(arrays.rows, arrays.upper[first], arrays.lower[first])
-    shared = (scaled, _gauges(scaled, arrays.margin * factor), (errors * factor, book), basis, unit)
+    shared = (scaled, _thresholds(scaled, arrays.margin * factor), (errors * factor, book), basis, unit)
     if arrays.objective.by_pairs:
         return _preference_units(arrays, shared, listed, start)
     return _list_units(arrays, shared, listed, start, direction)
@@ -171,7 +174,7 @@ def _coordinates(arrays: PairArrays, first: Whole) -> tuple[Floats, Floats, Floa
     return np.ascontiguousarray(rows[:, felt]), errors, basis[:, felt]
 
 
-def _gauges(scaled: Floats, margin: Floats) -> tuple[Floats, ...]:
+def _thresholds(scaled: Floats, margin: Floats) -> tuple[Floats, ...]:
     """Of each unit: lower and upper threshold, the margin, the row's size, what counts as held."""
     one, other = np.random.default_rng(0).random((2, len(scaled)))
     size = np.abs(scaled).sum(axis=1)
@@ -190,7 +193,7 @@ def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start:
         for a, b in pairwise(start.tolist())
     ]
     nothing = np.zeros((2, 0), dtype=np.int64)
-    prize = (
+    objective = Objective(
         start,
         nothing,
         nothing,
@@ -199,7 +202,7 @@ def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start:
         np.array(worths, dtype=np.int64),
         nothing[0],
     )
-    return Units(*shared, prize, scale, 0, 0, sum(worths), 0, arrays.margin)
+    return Units(*shared, objective, scale, 0, 0, sum(worths), 0, arrays.margin)
 
 
 def _list_units(
@@ -218,12 +221,13 @@ def _list_units(
     queries = np.vstack((counts, bases, begins[:-1])).astype(np.int64)
     pairs = np.array([arrays.positive[listed], arrays.negative[listed]], dtype=np.int64)
     order = _expected_order(arrays, direction)
-    prize = (start, pairs, query_of, queries, weights, np.zeros(len(start) - 1, dtype=np.int64), order)
+    worth = np.zeros(len(start) - 1, dtype=np.int64)
+    objective = Objective(start, pairs, query_of, queries, weights, worth, order)
     lost = counts[1][first]
     dead = np.bincount(pairs[0, start[-1] :], minlength=n_positives)
     return Units(
         *shared,
-        prize,
+        objective,
         scale,
         int(weights[0].sum()),
         _value(weights[0], first, begins, lost),

@@ -17,14 +17,26 @@ __all__ = ["CellWorker", "Node"]
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 LEVELS = 400
-CREW = 128
-CLAUSES = 1024
+"""Depth of the stack; deeper nodes are handed back. Not tuned."""
+MOST_WITNESSES = 128
+"""Points kept for each node. Not tuned."""
+KNOWN_SETS = 1024
+"""Infeasible sets kept for other nodes; every node looks through all of them. Not tuned."""
 WIDEST = 4
+"""Known sets with more open members are not packed; those are not kept either (`_layout.FEW`)."""
 SHORTLIST = 12
+"""Units whose two children are estimated before branching. Not tuned."""
 MASK_BYTES = 16_000_000
+"""Memory for witnesses, a byte for each unit: bounds what a thread takes where there are many units."""
 SLICE_SECONDS = 0.02
+"""A walk returns after about so long, to hand out nodes and to look at the clock, which the driver does
+every 0.1 s."""
+FIRST_PACE = 1e7
+"""Steps a second until it is measured, after the first slice. Not tuned."""
 IDS_PER_WORKER = 2**40
+"""No worker looks at so many nodes."""
 SMALLEST_TOLERANCE = 1e-14
+"""Slack within which rows tie, at least: some fifty roundings of numbers near one."""
 NO_LITERALS = np.empty(0, dtype=np.int64)
 
 
@@ -66,55 +78,71 @@ class CellWorker:
     def __init__(self, units: Units, rank: int, keep_log: bool) -> None:
         from toprank.exact.cells._kernels import explore
 
-        self._explore = explore
-        self._units = units
-        P, d = units.rows.shape
-        n_negatives = len(units.prize[6])
-        levels = min(LEVELS, P + 3)
-        self._lp = self._simplex_arrays(P, d)
-        self._home = np.zeros((d + 2, d)), np.zeros(d, dtype=np.int64)
-        width = layout.HEAD + d + 1
-        self._store = (
-            np.zeros((2, width), dtype=np.int32),
-            np.zeros((CLAUSES, width), dtype=np.int32),
-            np.zeros((WIDEST + 1, CLAUSES + 1), dtype=np.int32),
-        )
-        pool = int(np.clip(MASK_BYTES // max(P, 1), 2 * CREW, 20 * LEVELS))
-        self._crew = np.zeros((pool, P), dtype=np.uint8), np.zeros((levels, CREW), dtype=np.int64)
-        self._tree = (
-            np.zeros((levels, layout.BASIS + d), dtype=np.int64),
-            np.zeros(levels, dtype=np.int64),
-            np.zeros((levels, P), dtype=np.int8),
-            np.zeros((levels, n_negatives)),
-        )
-        cells = units.prize[3]
-        table = int((cells[0] + cells[1] + 4).sum()) + units.n_positives + n_negatives + 1
-        self._board = (
-            np.zeros((3, P), dtype=np.uint8),
-            np.zeros(P),
-            np.zeros((3, P), dtype=np.int64),
-            np.zeros((3, table), dtype=np.int64),
-            np.zeros(n_negatives, dtype=np.int64),
-        )
-        self._queue = np.zeros((d + 3, P)), np.zeros(P, dtype=np.int64)
-        self._chosen = np.zeros(SHORTLIST, dtype=np.int64)
-        self._candidate = np.zeros(d)
-        self._facts, self._goals = units.facts(), np.zeros(2)
-        self._log = np.zeros(max(2**20, 8 * P * (d + 4)) if keep_log else 0, dtype=np.int64)
+        self._explore, self._units = explore, units
+        self._walk = self._arrays(rank, keep_log)
         self._notes: list[bytes] = []
-        self._control = self._fresh_control(rank)
         self._root: Node | None = None
-        self._pace = 1e7
+        self._pace = FIRST_PACE
         self.seconds = 0.0
 
-    def _simplex_arrays(self, P: int, d: int) -> tuple[Any, ...]:
+    def _arrays(self, rank: int, keep_log: bool) -> layout.Walk:
+        """All that the walk reads and writes."""
+        units = self._units
+        P, d = units.rows.shape
+        levels, width = min(LEVELS, P + 3), layout.HEAD + d + 1
+        points = int(np.clip(MASK_BYTES // max(P, 1), 2 * MOST_WITNESSES, 20 * LEVELS))
+        return layout.Walk(
+            facts=units.facts(),
+            objective=units.objective,
+            lp=self._simplex_arrays(P, d),
+            corner=layout.Corner(np.zeros((d + 2, d)), np.zeros(d, dtype=np.int64)),
+            sets=layout.InfeasibleSets(
+                np.zeros((2, width), dtype=np.int32),
+                np.zeros((KNOWN_SETS, width), dtype=np.int32),
+                np.zeros((WIDEST + 1, KNOWN_SETS + 1), dtype=np.int32),
+            ),
+            witnesses=layout.Witnesses(
+                np.zeros((points, P), dtype=np.uint8), np.zeros((levels, MOST_WITNESSES), dtype=np.int64)
+            ),
+            tree=self._tree_arrays(levels, P, d),
+            room=self._room_arrays(P),
+            queue=layout.Queue(np.zeros((d + 3, P)), np.zeros(P, dtype=np.int64)),
+            chosen=np.zeros(SHORTLIST, dtype=np.int64),
+            candidate=np.zeros(d),
+            control=self._fresh_control(rank),
+            goals=np.zeros(2),
+            log=np.zeros(max(2**20, 8 * P * (d + 4)) if keep_log else 0, dtype=np.int64),
+        )
+
+    def _simplex_arrays(self, P: int, d: int) -> layout.Simplex:
         """Rows of the box, a little wider than one by different amounts, and room for all units."""
         room = 2 * d + P + 2
         rows, lines = np.zeros((d, room)), np.zeros((5, room))
         rows[:, :d], rows[:, d : 2 * d] = np.eye(d), -np.eye(d)
         lines[layout.RHS, : 2 * d] = -1 - 1e-3 * np.random.default_rng(1).random(2 * d)
         ids = np.full(room, -1, dtype=np.int64)
-        return rows, lines, ids, np.zeros(d, dtype=np.int64), np.zeros((d + 2, d))
+        return layout.Simplex(rows, lines, ids, np.zeros(d, dtype=np.int64), np.zeros((d + 2, d)))
+
+    def _tree_arrays(self, levels: int, P: int, d: int) -> layout.Tree:
+        """An empty stack."""
+        return layout.Tree(
+            stack=np.zeros((levels, layout.BASIS + d), dtype=np.int64),
+            bounds=np.zeros(levels, dtype=np.int64),
+            states=np.zeros((levels, P), dtype=np.int8),
+            expected=np.zeros((levels, len(self._units.objective.order))),
+        )
+
+    def _room_arrays(self, P: int) -> layout.Room:
+        """Where one node is worked out."""
+        n_negatives, queries = len(self._units.objective.order), self._units.objective.queries
+        table = int((queries[0] + queries[1] + 4).sum()) + self._units.n_positives + n_negatives + 1
+        return layout.Room(
+            flags=np.zeros((3, P), dtype=np.uint8),
+            scores=np.zeros(P),
+            budgets=np.zeros((3, P), dtype=np.int64),
+            counts=np.zeros((3, table), dtype=np.int64),
+            slopes=np.zeros(n_negatives, dtype=np.int64),
+        )
 
     def _fresh_control(self, rank: int) -> Whole:
         control = np.zeros(layout.CONTROL_SIZE, dtype=np.int64)
@@ -130,7 +158,7 @@ class CellWorker:
     @property
     def nodes(self) -> int:
         """Nodes bounded so far."""
-        return int(self._control[layout.NODES])
+        return int(self._walk.control[layout.NODES])
 
     @property
     def busy(self) -> bool:
@@ -138,14 +166,9 @@ class CellWorker:
         return self._root is not None
 
     @property
-    def root_key(self) -> bytes | None:
-        """Name of the subtree in the log."""
-        return None if self._root is None else self._root.number.to_bytes(8, "little")
-
-    @property
     def level(self) -> int:
         """Depth of the node at the top of the stack."""
-        return int(self._control[layout.LEVEL])
+        return int(self._walk.control[layout.LEVEL])
 
     @property
     def bound(self) -> int:
@@ -154,7 +177,7 @@ class CellWorker:
 
     def open_nodes(self) -> list[Node]:
         """What is left of the subtree; a node that waits for help is not in it."""
-        stack = self._tree[0]
+        stack = self._walk.tree.stack
         if self._root is None:
             return []
         nodes = []
@@ -171,21 +194,24 @@ class CellWorker:
         return nodes
 
     def _child(self, level: int, side: int) -> Node:
-        stack, bounds, _, _ = self._tree
-        rows = self._lp[2][2 * self._candidate.size : stack[level, layout.END_ROWS]]
+        stack = self._walk.tree.stack
+        rows = self._rows(int(stack[level, layout.END_ROWS]))
         literal = 2 * stack[level, layout.BRANCHED] + side
         number = int(stack[level, layout.FIRST_ID]) + side
-        return Node(int(bounds[level]), number, np.append(rows, literal), self._tries)
+        return Node(int(self._walk.tree.bounds[level]), number, np.append(rows, literal), self._tries)
 
     def waiting(self) -> tuple[Node, NDArray[np.int8]]:
         """The node that needs help, and the states of its units."""
-        stack, bounds, states, _ = self._tree
-        level = self.level
+        tree, level = self._walk.tree, self.level
+        bound, states = int(tree.bounds[level]), tree.states[level].copy()
         if level == 0 and self._root is not None:
-            return replace(self._root, bound=int(bounds[0])), states[0].copy()
-        rows = self._lp[2][2 * self._candidate.size : self._control[layout.N_ROWS]].copy()
-        node = Node(int(bounds[level]), int(stack[level, layout.NUMBER]), rows, self._tries)
-        return node, states[level].copy()
+            return replace(self._root, bound=bound), states
+        rows = self._rows(int(self._walk.control[layout.N_ROWS])).copy()
+        return Node(bound, int(tree.stack[level, layout.NUMBER]), rows, self._tries), states
+
+    def _rows(self, end: int) -> Whole:
+        """Literals of the rows of a region."""
+        return self._walk.lp.ids[2 * self._walk.lp.basis.size : end]
 
     @property
     def _tries(self) -> int:
@@ -196,42 +222,29 @@ class CellWorker:
 
     def load(self, node: Node) -> None:
         """Take up a subtree; the next run begins with it."""
-        stack, bounds, _, _ = self._tree
+        stack, bounds, control = self._walk.tree.stack, self._walk.tree.bounds, self._walk.control
         self._root, self.seconds = node, 0.0
         stack[0, layout.PHASE], stack[0, layout.NUMBER] = layout.FRESH, node.number
         bounds[0] = node.bound
-        self._control[layout.LEVEL], self._control[layout.LOADING] = 0, 1
-        self._facts = self._units.facts(node.tries)
+        control[layout.LEVEL], control[layout.LOADING] = 0, 1
+        self._walk = self._walk._replace(facts=self._units.facts(node.tries))
         slack = self._units.slack(node.tries)
-        self._goals[:] = max(1e-5 * slack, SMALLEST_TOLERANCE), max(1e-4 * slack, 10 * SMALLEST_TOLERANCE)
+        self._walk.goals[:] = (
+            max(1e-5 * slack, SMALLEST_TOLERANCE),
+            max(1e-4 * slack, 10 * SMALLEST_TOLERANCE),
+        )
         # What was deduced above the node is forgotten but for its rows: the replay must begin with no more.
         literals = node.literals.tolist()
         self._note(layout.LOG_ENTER, node.number, layout.LOG_FROM, len(literals), *literals)
 
     def run(self, target: int, seconds: float) -> int:
         """Search on for a short while; why the walk returned."""
-        control = self._control
+        control = self._walk.control
         control[layout.TARGET] = max(int(control[layout.TARGET]), target)
         work = control[layout.WORK]
         control[layout.LIMIT] = work + int(self._pace * min(seconds, SLICE_SECONDS)) + 1
         begin = time.perf_counter()
-        reason = self._explore(
-            self._facts,
-            self._units.prize,
-            self._lp,
-            self._home,
-            self._store,
-            self._crew,
-            self._tree,
-            self._board,
-            self._queue,
-            self._chosen,
-            self._candidate,
-            control,
-            self._goals,
-            self._log,
-            NO_LITERALS if self._root is None else self._root.literals,
-        )
+        reason = self._explore(self._walk, NO_LITERALS if self._root is None else self._root.literals)
         spent = time.perf_counter() - begin
         self.seconds += spent
         if control[layout.WORK] - work > 10_000:
@@ -241,18 +254,18 @@ class CellWorker:
 
     def hurry(self, wanted: bool) -> None:
         """Have the node at hand, which can take long, bounded by what is known already; from any thread."""
-        self._control[layout.HURRY] = wanted
+        self._walk.control[layout.HURRY] = wanted
 
     def candidate(self) -> Floats | None:
         """The point handed out by the last run, once."""
-        if self._control[layout.OFFERED] == 0:
+        if self._walk.control[layout.OFFERED] == 0:
             return None
-        self._control[layout.OFFERED] = 0
-        return self._candidate.copy()
+        self._walk.control[layout.OFFERED] = 0
+        return self._walk.candidate.copy()
 
     def branch(self, unit: int) -> None:
         """Help for the waiting node: go on with this unit won and lost."""
-        stack, level = self._tree[0], self.level
+        stack, level = self._walk.tree.stack, self.level
         stack[level, layout.BRANCHED] = unit
         stack[level, layout.PHASE] = layout.FIRST
         self._note(layout.LOG_BRANCH, unit)
@@ -262,29 +275,30 @@ class CellWorker:
         """Help for the waiting node: these units, all decided as won, cannot be won together."""
         literals = (2 * units).tolist()
         self._note(layout.LOG_PACK, len(literals), *literals, layout.LOG_CLOSE, layout.CLOSED_EMPTY)
-        self.dismiss()
+        self.drop()
 
-    def dismiss(self) -> None:
+    def drop(self) -> None:
         """The waiting node is settled: off the stack with it."""
-        self._control[layout.LEVEL] -= 1
+        self._walk.control[layout.LEVEL] -= 1
 
-    def release(self) -> bytes:
-        """Forget the subtree; the log of what was done on it."""
-        self._root = None
-        self._control[layout.LEVEL] = -1
+    def give_back(self) -> tuple[bytes | None, list[Node], bytes]:
+        """Forget the subtree: its name in the log, what is left of it as open nodes, what was done on it."""
+        key = None if self._root is None else self._root.number.to_bytes(8, "little")
+        opened, self._root = self.open_nodes(), None
+        self._walk.control[layout.LEVEL] = -1
         self._flush()
         log, self._notes = b"".join(self._notes), []
-        return log
+        return key, opened, log
 
     # -- the log --------------------------------------------------------------------------------------------
 
     def _note(self, *numbers: int) -> None:
-        if self._log.size:
+        if self._walk.log.size:
             self._flush()
             self._notes.append(np.array(numbers, dtype="<i8").tobytes())
 
     def _flush(self) -> None:
-        used = int(self._control[layout.N_LOG])
+        used = int(self._walk.control[layout.N_LOG])
         if used:
-            self._notes.append(self._log[:used].astype("<i8").tobytes())
-            self._control[layout.N_LOG] = 0
+            self._notes.append(self._walk.log[:used].astype("<i8").tobytes())
+            self._walk.control[layout.N_LOG] = 0

@@ -121,8 +121,8 @@ class MethodEntry:
 
 METHODS: dict[str, MethodEntry] = {
     "boxes": MethodEntry(
-        search="toprank.exact.boxes.sweep:SweepSearch",
-        resume="toprank.exact.boxes.sweep:SweepSearch.resume",
+        search="toprank.exact.boxes.search:BoxSearch",
+        resume="toprank.exact.boxes.search:BoxSearch.resume",
         replay="toprank.exact.boxes.replay:replay",
     ),
     "cells": MethodEntry(

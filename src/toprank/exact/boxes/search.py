@@ -23,18 +23,19 @@ from toprank.exact.boxes.worker import Box, BoxWorker, sweep_face
 from toprank.exact.branching import MAX_CANDIDATES, BranchAndBound
 from toprank.exact.pairs import PairArrays
 
-__all__ = ["SweepSearch"]
+__all__ = ["BoxSearch"]
 
 Floats = NDArray[np.float64]
 SUBTREE_WORK = 20_000_000
-"""A worker gives the rest of its subtree back after so many pairs: the best box is never far away."""
+"""A worker gives the rest of its subtree back after so many pairs: the best box is never far away.
+Counted and not timed, so that one thread does the same every time. Not tuned."""
 MOST_STUCK = 64
-"""So many boxes that rounding leaves open are enough to end a search without a margin."""
+"""So many boxes that rounding leaves open are enough to end a search without a margin. Not tuned."""
 BASIS = b"basis"
 """Key of the coordinates in the log."""
 
 
-class SweepSearch(BranchAndBound[Box, BoxWorker]):
+class BoxSearch(BranchAndBound[Box, BoxWorker]):
     """A search for directions worth at least `target`, advanced in small steps.
 
     Parameters
@@ -60,7 +61,7 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
     >>> from toprank.exact import RankingProblem
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
     >>> problem = RankingProblem.from_labels(X, np.arange(30) % 3 == 0, "auc")
-    >>> search = SweepSearch(problem.arrays())
+    >>> search = BoxSearch(problem.arrays())
     >>> while not search.done:
     ...     search.advance(0.1)
     >>> best = max(problem.evaluate(problem.unscale(w)) for w in search.candidates)
@@ -148,7 +149,7 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
     def _run(self, worker: BoxWorker, seconds: float) -> Floats | None:
         return worker.run(self._target, seconds, SUBTREE_WORK - worker.spent)
 
-    def _digest(self, worker: BoxWorker, result: Floats | None) -> None:
+    def _after(self, worker: BoxWorker, result: Floats | None) -> bool:
         """Book what a worker's run brought: boxes put aside, a candidate, a finished or overlong subtree."""
         spilled, stuck = worker.put_aside()
         for box in spilled:
@@ -156,25 +157,13 @@ class SweepSearch(BranchAndBound[Box, BoxWorker]):
         self._stuck += stuck
         if result is not None:
             self._consider(result, worker)
-        if not worker.busy or worker.spent >= SUBTREE_WORK or self._hungry or self._hopeless():
-            self._take(worker)
-        if self._hopeless():
-            self._stuck += [box for _, _, box in self._heap]
-            self._heap = []
+        return not worker.busy or worker.spent >= SUBTREE_WORK or self._idle > 0
 
     def _hopeless(self) -> bool:
-        """Whether rounding leaves too much open; then what is left is not searched."""
         if self._frame.margin > 0 or len(self._stuck) < MOST_STUCK:
             return False
         self._stuck = [box for box in self._stuck if box.bound >= self._target]
         return len(self._stuck) >= MOST_STUCK
-
-    def _take(self, worker: BoxWorker) -> None:
-        key, opened, log = worker.give_back()
-        for box in opened:
-            self._push(box)
-        if self.log is not None and key is not None:
-            self.log[key] = log
 
     def _drop(self, node: Box) -> None:
         self._close(node)
