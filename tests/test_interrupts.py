@@ -203,7 +203,7 @@ def test_compare_stops_at_once_and_keeps_whole_splits(monkeypatch, split, late):
 
 DRIVER = """
 import sys
-from toprank.screen import tables as screen
+from toprank.screen import progress as screen
 from toprank.cli.main import main
 stage = screen.Bars.stage
 def told(self, text, **options):

@@ -142,6 +142,8 @@ class _Job:
     def _prepare(self) -> None:
         """Kernels first, since compiling them must not count; then the depth."""
         items = self.task.items
+        if ENSEMBLE in self.names:
+            self._choose_members()
         if set(self.names) - {LOGISTIC, *BASES}:
             self.watch.stage("Preparing the kernels")
             plain = replace(self.settings, base=LOGISTIC)
@@ -151,8 +153,6 @@ class _Job:
                 quickest or made_for(RERANK, items, plain, self.task.budget, final=False), self.X, items.qid
             )
         self.clock = Run(time_limit=self.options.time_limit)
-        if ENSEMBLE in self.names:
-            self._choose_members()
         if RERANK in self.names and self.options.depth is None:
             self.watch.stage("Choosing how many items to rerank")
             seconds = None if self.options.time_limit is None else self.options.time_limit / 10
