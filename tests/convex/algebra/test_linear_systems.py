@@ -49,3 +49,9 @@ def test_refining_gives_lost_digits_back():
     ]
     assert errors[0] > 1e-4
     assert errors[3] < 1e-10
+
+
+def test_nothing_to_solve_is_solved():
+    assert Factor(np.eye(3)).solve(np.zeros((3, 0))).shape == (3, 0)
+    assert Factor(np.zeros((0, 0))).solve(np.zeros((0, 2))).shape == (0, 2)
+    assert Factor(np.zeros((0, 0))).solve(np.zeros(0)).shape == (0,)

@@ -36,10 +36,12 @@ class Factor:
     """
 
     def __init__(self, matrix: Floats) -> None:
-        self._factor = _cholesky(matrix)
+        self._factor = _cholesky(matrix) if len(matrix) else matrix
 
     def solve(self, right: Floats) -> Floats:
         """The solution for a vector, or each column of a matrix."""
+        if not right.size:  # LAPACK refuses nothing
+            return np.zeros_like(right)
         return np.asarray(dpotrs(self._factor, right, lower=1)[0])
 
 
