@@ -42,12 +42,14 @@ def default_members(statistic: Any) -> list[tuple[str, Any]]:
     filled = partial(SimpleImputer, strategy="median", keep_empty_features=True)
     # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
     logistic = make_pipeline(filled(), StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
+    # A quarter of a second is what a climb on some hundred rows takes; bags are many, and steady each other.
+    direct = DirectRanker(statistic, n_restarts=10, time_limit=0.25)
     slow = {"learning_rate": 0.03, "max_iter": 200, "min_samples_leaf": 10, "max_features": 0.5}
     members = [
         ("logistic", logistic),
         ("boosting", HistGradientBoostingClassifier(**slow)),
-        ("forest", RandomForestClassifier(n_estimators=300, min_samples_leaf=2)),
-        ("direct", make_pipeline(filled(), BaggedRanker(DirectRanker(statistic, time_limit=0.5)))),
+        ("forest", RandomForestClassifier(n_estimators=200, min_samples_leaf=2)),
+        ("direct", make_pipeline(filled(), BaggedRanker(direct))),
     ]
     if find_spec("lightgbm") is not None:
         from lightgbm import LGBMClassifier

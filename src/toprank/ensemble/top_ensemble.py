@@ -26,7 +26,7 @@ from toprank.rankers.parts.weighted import weighs_the_top
 __all__ = ["MemberLeftOutWarning", "TopEnsemble"]
 
 Floats = NDArray[np.float64]
-BLEND_SECONDS = 20.0
+BLEND_SECONDS = 5.0
 """The search for the best weights takes no longer: its answer is mixed with equal weights anyway."""
 
 
