@@ -355,7 +355,7 @@ def test_a_ranker_that_refuses_is_left_out_of_the_comparison(source, monkeypatch
         Contender("refusing", Refusing),
         Contender("unable", Unable),
     ]
-    monkeypatch.setattr(compare_module, "lineup", lambda settings, rows: few)
+    monkeypatch.setattr(compare_module, "lineup", lambda settings, rows, queries: few)
     report = compare_rankers(source, CompareOptions(splits=3))
     assert [one.name for one in report.figures] == [BASELINE]
     assert report.remarks == ["unable was left out: never", "refusing was left out: not on a Sunday"]

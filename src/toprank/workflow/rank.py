@@ -13,7 +13,7 @@ import toprank
 from toprank.base import best_first, ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import Encoder, InputError, Table, learn_encoder
-from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning
+from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, TopWidenedWarning
 from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import ordered_by
@@ -112,6 +112,9 @@ class _Job:
             held_out=options.held_out,
             seed=options.seed,
         )
+        # A depth that was given is kept, whatever it holds.
+        if options.depth is not None:
+            settings = replace(settings, fewest_of_a_class=0)
         items = Items.of(source.labelled, source.times)
         encoder, notes = learn_encoder(items.features, categorical=source.categorical)
         X, _ = encoder.encode(items.features)
@@ -184,8 +187,14 @@ class _Job:
         final = replace(self.settings, time_limit=limit, callback=self.watch.search, keep_proof=keep_proof)
         items = self.task.items
         ranker = made_for(name, items, final, self.task.budget, final=True, members=self.task.members)
-        ranker, said = fit_quietly(ranker, self.X, items.y, items.qid, leave_out=(BaseOrderKeptWarning,))
+        said_here = (BaseOrderKeptWarning, TopWidenedWarning)
+        ranker, said = fit_quietly(ranker, self.X, items.y, items.qid, leave_out=said_here)
         self.remarks += said
+        if name == RERANK and ranker.top_ != self.settings.top:
+            self.remarks.append(
+                f"The first {self.settings.top} hold hardly any items of one class, so {ranker.top_} are"
+                " reranked; --depth sets another number."
+            )
         if "callback" in ranker.get_params(deep=False):
             ranker.set_params(callback=None)  # the bar it draws ends here
         if keep_proof and ranker.outcome_.status is not Status.OPTIMAL:

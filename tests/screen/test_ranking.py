@@ -1,0 +1,48 @@
+"""What a narrow terminal shows: every figure, and no line that is too long."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from toprank.screen import pieces
+from toprank.screen.ranking import show_ranking
+from toprank.workflow.rank import RankOptions, rank_items
+from toprank.workflow.source import Columns, open_source
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    n = 200
+    a, b = rng.normal(size=(2, n))
+    y = (a + 0.3 * b + rng.normal(size=n) > 1.0).astype(int)
+    path = tmp_path_factory.mktemp("screen") / "items.csv"
+    frame = pd.DataFrame({"name": [f"item {i}" for i in range(n)], "temperature": a, "pressure": b, "y": y})
+    frame.to_csv(path, index=False)
+    source = open_source(str(path), Columns(target="y", id="name"))
+    return rank_items(source, RankOptions(ranker="logistic", splits=5))
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_figures_are_whole_at_any_width(report, monkeypatch, width):
+    shown = io.StringIO()
+    console = Console(file=shown, width=width, highlight=False, markup=False)
+    monkeypatch.setattr(pieces, "console", lambda: console)
+    show_ranking(report, {}, head=4)
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    words = " ".join(" ".join(lines).split())
+    for line in report.held_out.hits:
+        low, high = line.interval("logistic")
+        figures = f"{line.k} {line.chance:.1f} {line.mean('logistic'):.1f} ({low}-{high})"
+        assert figures in words
+    assert " ".join(report.held_out.expectation("logistic").split()) in words
+    for row in report.listing.head(4).to_dict(orient="records"):
+        assert f"{row['name']} {row['y']} {row['in_first_20']}" in words
+        assert row["why"].split(",")[0] in words
+    assert "had not seen its own label" in words
+    for worth in report.columns:
+        assert f"{worth.name} {worth.value:+.2g} {worth.agreeing} of 5" in words
