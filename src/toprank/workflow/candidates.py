@@ -53,8 +53,11 @@ def label_of(name: str) -> str:
 def fits_an_ensemble(items: Items) -> bool:
     """Whether there are items enough of either class to cross-fit members on, in groups if need be."""
     positives = int(items.y.sum())
-    if min(positives, len(items.y) - positives) < FEWEST_FOR_FOLDS:
-        return False
+    return min(positives, len(items.y) - positives) >= FEWEST_FOR_FOLDS and _can_be_folded(items)
+
+
+def _can_be_folded(items: Items) -> bool:
+    """Whether rows can be held out by turns so that every part can be ranked."""
     try:
         out_of_fold_splits(items, INNER_FOLDS, 0)
     except ValueError:
@@ -83,6 +86,9 @@ def made_for(
 ) -> Any:
     """An unfitted ranker for these items; an ensemble, of the named members, as `lighter_ensemble` has it."""
     ranker = make_named(name, settings)
+    if name == RERANK and not _can_be_folded(items):
+        # Better a first list of rows the base learned from than none.
+        return ranker.set_params(cv=None)
     if name != ENSEMBLE:
         return ranker
     folds = OUTER_FOLDS if final else INNER_FOLDS
