@@ -16,23 +16,29 @@ import numpy as np
 from numba import njit
 
 from toprank.exact.boxes._conflict_kernels import close
-from toprank.exact.boxes._stack_kernels import (
+from toprank.exact.boxes._sweep_kernels import (
     FLOOR,
     FOUND,
     HANDED,
+    JIT,
     LEAF,
     LEVEL,
     LOGGED,
     NODES,
+    NOTHING,
     ROOT,
     SPARED,
+    STEP,
     STUCK,
     VALUE,
     WORKED,
+    fresh_tally,
+    lose,
+    regain,
     spare_node,
     step_down,
+    sweep,
 )
-from toprank.exact.boxes._sweep_kernels import JIT, NOTHING, STEP, fresh_tally, lose, regain, sweep
 
 FINISHED, PAUSED = 0, 1
 LAST_TRIES = 2000

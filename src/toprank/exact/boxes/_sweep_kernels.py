@@ -1,4 +1,4 @@
-"""Compiled counting of lost pairs and the sweep of one coordinate.
+"""Compiled counting of lost pairs, the sweep of one coordinate, and the stack of boxes.
 
 Values are whole numbers (`boxes.frame`), so adding and subtracting them is exact. ``count[i]`` is the
 number of lost pairs of positive i, offset by the place of its query in `at_most`; ``at_most[c]`` is how many
@@ -22,6 +22,9 @@ STEP: dict[str, Any] = {**JIT, "inline": "always"}
 arrays of a worker to a function takes as long as many a box does."""
 NOTHING = -(2**62)
 """Less than any value."""
+LEVEL, VALUE, NODES, LOGGED, SPARED, FLOOR, FOUND, WORKED = range(8)
+LEAF, HANDED, STUCK = 255, 254, 253  # log codes; smaller ones are the axis of a split
+ROOT = -1
 
 
 class Problem(NamedTuple):
@@ -246,64 +249,139 @@ def sweep(value, target, climb, n, low, high, at, who, ends, tally, out):
     return best, value
 
 
+class Work(NamedTuple):
+    """One worker's stack, a row for each level, and its scratch."""
+
+    ids: NDArray[np.int32]
+    """Lists of undecided pairs, one behind the other, ..."""
+    centre: NDArray[np.float64]
+    """... the lead of each at the middle of its box, without the swept coordinate, ..."""
+    radius: NDArray[np.float64]
+    """... and how far that changes over the box."""
+    lost: NDArray[np.int32]
+    """Lists of lost pairs."""
+    span: NDArray[np.int64]
+    """Where the lists of each level begin and end: undecided, lost."""
+    mid: NDArray[np.float64]
+    half: NDArray[np.float64]
+    """Middle and half width of each box."""
+    times: NDArray[np.float64]
+    """Range of the swept coordinate."""
+    plan: NDArray[np.int64]
+    """Axis of the split, children looked at, bound."""
+    at: NDArray[np.float64]
+    who: NDArray[np.int32]
+    """Events of a sweep: when, and which pair; as they come and sorted."""
+    count: NDArray[np.int32]
+    at_most: NDArray[np.int32]
+    """Counts of lost pairs: see `_sweep_kernels`."""
+    regs: NDArray[np.int64]
+    """Running numbers: LEVEL, VALUE, NODES, ..."""
+    point: NDArray[np.float64]
+    """A point that is looked at, and one that was found."""
+    log: NDArray[np.uint8]
+    spare: NDArray[np.float64]
+    spare_info: NDArray[np.int64]
+    """Boxes put aside; their bounds, and why."""
+    rows: NDArray[np.float64]
+    wide: NDArray[np.float64]
+    flags: NDArray[np.int64]
+    lp: NDArray[np.float64]
+    """Scratch of `_conflict_kernels`."""
+    ends: NDArray[np.int64]
+    """Where each bucket of events ends."""
+
+
 @njit(**JIT)
-def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, at, who, ends, out):
-    """Two coordinates: largest value for u_fixed = sign, low <= u_k <= high; NOTHING below the target.
-
-    With `safe` a pair counts as won only where it surely is, otherwise wherever it may be. The ends of the
-    interval are multiples of 1/4, so that multiplying by them hardly rounds. out[0] is the place, out[1] the
-    number of pairs that change sides; when there is no room for them nothing else is done.
-    """
-    E, error = problem.E, problem.error
-    tally = fresh_tally(problem, problem.count.copy(), problem.at_most.copy())
-    events = 0
-    out[0] = 0.5 * (low + high)
-    for p in range(E.shape[0]):
-        top = sign * E[p, fixed] - margin + (-error[p] if safe else error[p])
-        one, other = top + low * E[p, k], top + high * E[p, k]
-        if max(one, other) < 0.0:
-            value = lose(p, tally, value)
-        elif min(one, other) < 0.0:
-            if events < at.shape[1]:
-                at[0, events] = -top / E[p, k]
-                who[0, events] = p if E[p, k] > 0.0 else -1 - p
-            events += 1
-    out[1] = events
-    if events == 0:
-        return value if value >= target else NOTHING
-    if events > at.shape[1]:
-        return NOTHING
-    best, _ = sweep(value, target, True, events, low, high, at, who, ends, tally, out)
-    return best
-
-
-@njit(**JIT)
-def walk_sectors(problem, events, ends, value):
-    """Two coordinates without a margin: the largest value of any sector, and after which set of events.
-
-    Going around once, event p < P is the direction from which pair p is won, event p + P from which it is
-    lost; events up to ends[g] happen at one direction, on which a pair is not won.
-    """
-    tally = fresh_tally(problem, problem.count.copy(), problem.at_most.copy())
-    P = len(events) // 2
-    place = np.empty(2 * P, np.int64)
-    for e in range(2 * P):
-        place[events[e]] = e
+def load(problem, work, node, k, value, bound):
+    """Start a worker on one open node: all pairs undecided, level 0."""
+    P, r = problem.E.shape
+    work.count[:] = problem.count
+    work.at_most[:] = problem.at_most
+    work.regs[LEVEL] = 0
+    work.regs[VALUE] = value
+    work.plan[0, 0] = ROOT
+    work.plan[0, 1] = 0
+    work.plan[0, 2] = bound
+    work.times[0, 0] = node[2 * r]
+    work.times[0, 1] = node[2 * r + 1]
+    for j in range(r):
+        work.mid[0, j] = node[j]
+        work.half[0, j] = node[r + j]
     for p in range(P):
-        if place[p] < place[p + P]:  # won later on, so not at the start
-            value = lose(p, tally, value)
-    best = NOTHING
-    found = 0
-    first = 0
-    for g in range(len(ends)):
-        for e in range(first, ends[g]):
-            if events[e] >= P:
-                value = lose(events[e] - P, tally, value)
-        for e in range(first, ends[g]):
-            if events[e] < P:
-                value = regain(events[e], tally, value)
-        first = ends[g]
-        if value > best:
-            best = value
-            found = g
-    return best, found
+        c = 0.0
+        s = 0.0
+        for j in range(r):
+            if j != k:
+                c += problem.E[p, j] * node[j]
+                s += abs(problem.E[p, j]) * node[r + j]
+        work.ids[p] = p
+        work.centre[p] = c
+        work.radius[p] = s
+    work.span[0, 0] = 0
+    work.span[0, 1] = P
+    work.span[0, 2] = 0
+    work.span[0, 3] = 0
+
+
+@njit(**JIT)
+def step_down(work, level, k, low, high):
+    """Box of the next child of `level` into level + 1; the part of [low, high] in it."""
+    axis = work.plan[level, 0]
+    below = level + 1
+    for j in range(work.mid.shape[1]):
+        work.mid[below, j] = work.mid[level, j]
+        work.half[below, j] = work.half[level, j]
+    if axis != ROOT:
+        h = 0.5 * work.half[level, axis]
+        work.half[below, axis] = h
+        work.mid[below, axis] += h if work.plan[level, 1] == 1 else -h
+        if axis == k:
+            low = max(low, work.mid[below, k] - h)
+            high = min(high, work.mid[below, k] + h)
+    return low, high
+
+
+@njit(**JIT)
+def hand_over(work, k, nodes, bounds):
+    """Give back all that is left of a worker's subtree as open nodes; how many."""
+    r = work.mid.shape[1]
+    n = 0
+    level = work.regs[LEVEL]
+    while level >= 0:
+        children = 1 if work.plan[level, 0] == ROOT else 2
+        while work.plan[level, 1] < children:
+            low, high = step_down(work, level, k, work.times[level, 0], work.times[level, 1])
+            nodes[n, :r] = work.mid[level + 1]
+            nodes[n, r : 2 * r] = work.half[level + 1]
+            nodes[n, 2 * r] = low
+            nodes[n, 2 * r + 1] = high
+            bounds[n] = work.plan[level, 2]
+            n += 1
+            work.plan[level, 1] += 1
+        level -= 1
+    return n
+
+
+@njit(**JIT)
+def spare_node(work, level, low, high, bound, kind):
+    """Put the box of a level aside."""
+    r = work.mid.shape[1]
+    n = work.regs[SPARED]
+    work.spare[n, :r] = work.mid[level]
+    work.spare[n, r : 2 * r] = work.half[level]
+    work.spare[n, 2 * r] = low
+    work.spare[n, 2 * r + 1] = high
+    work.spare_info[n, 0] = bound
+    work.spare_info[n, 1] = kind
+    work.regs[SPARED] = n + 1
+
+
+@njit(**JIT)
+def open_bound(work):
+    """Largest bound of what is left of a worker's subtree."""
+    bound = NOTHING
+    for level in range(work.regs[LEVEL] + 1):
+        if work.plan[level, 1] < (1 if work.plan[level, 0] == ROOT else 2):
+            bound = max(bound, work.plan[level, 2])
+    return bound

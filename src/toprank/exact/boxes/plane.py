@@ -37,7 +37,7 @@ def best_sector(frame: Frame) -> tuple[int, Floats]:
     >>> frame.scale.value(value), bool(w @ [0.2, -0.5] > 0), bool(w @ [-0.6, -0.2] > 0)
     (1.0, True, True)
     """
-    from toprank.exact.boxes._sweep_kernels import walk_sectors
+    from toprank.exact.boxes._plane_kernels import walk_sectors
 
     P = len(frame.problem.E)
     if not P:

@@ -55,7 +55,7 @@ class BoxWorker:
 
     def __init__(self, frame: Frame, keep_log: bool) -> None:
         from toprank.exact.boxes import _search_kernels as kernels
-        from toprank.exact.boxes import _stack_kernels as stack
+        from toprank.exact.boxes import _sweep_kernels as stack
         from toprank.exact.boxes._sweep_kernels import NOTHING
 
         self._kernels, self._stack, self._frame = kernels, stack, frame
@@ -179,7 +179,7 @@ def sweep_face(frame: Frame, node: Floats, target: int, *, safe: bool) -> tuple[
 
     With `safe`, pairs in doubt count as lost; otherwise as won.
     """
-    from toprank.exact.boxes import _sweep_kernels as kernels
+    from toprank.exact.boxes import _plane_kernels as kernels
 
     P, r = frame.problem.E.shape
     k = frame.swept(node)
