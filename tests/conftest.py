@@ -18,14 +18,14 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; the tests press Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # once, not in every worker
-        for folder in Path(toprank.__file__).parent.rglob("__pycache__"):
+        for folder in Path(toprank.__file__).parent.iterdir():
             forget_stale_kernels(folder)
 
 
 def forget_stale_kernels(folder):
     """Numba looks at the file of a kernel, not at those of kernels it calls: after an edit all must go."""
-    edited = max((file.stat().st_mtime for file in folder.parent.glob("_[a-z]*.py")), default=0.0)
-    cached = list(folder.glob("*.nb[ci]"))
+    edited = max((file.stat().st_mtime for file in folder.rglob("_[a-z]*.py")), default=0.0)
+    cached = list(folder.rglob("*.nb[ci]"))
     if any(file.stat().st_mtime < edited for file in cached):
         for file in cached:
             file.unlink()
