@@ -180,11 +180,12 @@ def sweep_face(frame: Frame, node: Floats, target: int, *, safe: bool) -> tuple[
     With `safe`, pairs in doubt count as lost; otherwise as won.
     """
     from toprank.exact.boxes import _plane_kernels as kernels
+    from toprank.exact.boxes._sweep_kernels import NOTHING
 
     P, r = frame.problem.E.shape
     k = frame.swept(node)
     fixed = 1 - k
-    best, point, out = kernels.NOTHING, np.zeros(r), np.zeros(3)
+    best, point, out = NOTHING, np.zeros(r), np.zeros(3)
     point[fixed] = node[fixed]
     pieces = 8 if P > MANY_PAIRS else 1
     work = _face_work(P // pieces + 1)
