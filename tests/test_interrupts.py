@@ -186,7 +186,7 @@ def test_compare_stops_at_once_and_keeps_whole_splits(monkeypatch, split, late):
         Contender("strikes", lambda: Strikes(at=split + 1, late=late)),  # the first fit warms up
     ]
     monkeypatch.setattr(comparing, "lineup", lambda settings, rows: contenders)
-    options = CompareOptions(splits=6, top=20)
+    options = CompareOptions(splits=6, budget=20)
     source = open_source(None, Columns())
     if split < 2:
         with pytest.raises(KeyboardInterrupt, match="nothing to compare yet"):

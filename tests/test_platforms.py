@@ -187,4 +187,4 @@ def test_only_one_place_counts_processors():
         for file, call in _calls()
         if getattr(call.func, "attr", getattr(call.func, "id", "")) in ("cpu_count", "sched_getaffinity")
     }
-    assert asked == {"control.py"}
+    assert asked == {"control/run.py"}

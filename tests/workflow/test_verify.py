@@ -6,9 +6,11 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from toprank import datasets
 from toprank.cli.main import main
+from toprank.ensemble.rank_then_rerank import OneClassTopWarning
 
 RANK = [
     "-t",
@@ -223,9 +225,19 @@ def test_skops_models_can_be_trusted(made, tmp_path, capsys):
 
 def test_a_top_of_one_class_was_not_reranked(made, tmp_path, capsys):
     pytest.importorskip("skops")
-    model, data = str(tmp_path / "model.skops"), str(made / "data.csv")
-    assert main(["rank", data, *RANK, "--base", "forest", "--model", model]) == 0
-    assert main(["verify", model, data, "--trust", "sklearn.tree._tree.Tree"]) == 2
+    from toprank import RankThenRerank
+    from toprank.model import load_model, save_model
+
+    model = load_model(made / "model.json")
+    table = datasets.read_table(made / "data.csv", text_columns=model.text_columns)
+    X, _ = model.encoder.encode(model.roles.features(table))
+    # A forest that has seen the rows puts positives first, and the top is not widened.
+    ranker = RankThenRerank(RandomForestClassifier(random_state=0), top=3, cv=None, fewest_of_a_class=0)
+    with pytest.warns(OneClassTopWarning):
+        ranker.fit(X, table.frame["failed"].to_numpy())
+    path = tmp_path / "model.skops"
+    save_model(type(model)(model.encoder, ranker, model.roles, model.positive, "dcg"), path)
+    assert main(["verify", str(path), str(made / "data.csv"), "--trust", "all"]) == 2
     assert "one class only, so nothing was reranked" in capsys.readouterr().err
 
 

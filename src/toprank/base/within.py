@@ -67,7 +67,7 @@ def fit_copy(estimator: Any, data: RankingData, run: Run, *, start: NDArray[np.f
         _fit_ranker(copy, data.X, data, run, start)
     elif isinstance(last_step(copy), BaseRanker):
         before = copy[:-1]
-        rows = before.fit_transform(data.X, data.y)
+        rows = before.fit_transform(data.X, data.y) if before.steps else data.X
         copy.steps[:-1] = before.steps  # a pipeline with a memory fits copies of its steps
         _fit_ranker(last_step(copy), rows, data, run, None)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,6 @@ class PNormPush(PNormPushBooster):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
-        tags.ranker_tags.at_top = self.p > 1
+        tags.ranker_tags.at_top = isinstance(self.p, Real) and self.p > 1
         tags.ranker_tags.linear = self.solver == "newton" or self.weak_rankers == "features"
         return tags

@@ -194,7 +194,7 @@ def _all_splits(
     splits = held_out_splits(task.items, repeats=options.splits, held_out=options.held_out, seed=options.seed)
     try:
         for number, (train, test) in enumerate(splits):
-            seconds = task.clock.remaining() / (options.splits - number)
+            seconds = max(task.clock.remaining() / (options.splits - number), SHORTEST)
             row, said = _one_split(task, task.items.take(train), task.items.take(test), seconds, watch)
             remarks += said
             for name, result in row.items():

@@ -7,12 +7,13 @@ with middling ones in a few, and never in more than the caller allows.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
+
+from toprank.control import worker_count
 
 __all__ = ["threads_for", "wanted_threads"]
 
@@ -49,7 +50,7 @@ def threads_for(side: int) -> Iterator[None]:
     side : int
         Rows of the largest square matrix that is multiplied or factorised.
     """
-    wanted = wanted_threads(side, os.cpu_count() or 1)
+    wanted = wanted_threads(side, worker_count(-1))
     if wanted is None:
         yield
         return
