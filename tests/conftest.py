@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from hypothesis import settings
@@ -20,6 +22,18 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):  # once, not in every worker
         for folder in Path(toprank.__file__).parent.iterdir():
             forget_stale_kernels(folder)
+        if getattr(config.option, "numprocesses", None) and not config.option.collectonly:
+            compile_before_the_workers()
+
+
+def compile_before_the_workers():
+    """Workers that begin together would each compile every kernel; here two processes share the work."""
+    call = (
+        "import sys; from toprank.exact.search.methods import compile_kernels; compile_kernels(sys.argv[1])"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", call, method]) for method in ("boxes", "cells")]
+    for process in running:
+        process.wait()
 
 
 def forget_stale_kernels(folder):

@@ -185,7 +185,7 @@ def test_compare_stops_at_once_and_keeps_whole_splits(monkeypatch, split, late):
         Contender("logistic regression", LogisticRegression),
         Contender("strikes", lambda: Strikes(at=split + 1, late=late)),  # the first fit warms up
     ]
-    monkeypatch.setattr(comparing, "lineup", lambda settings, rows: contenders)
+    monkeypatch.setattr(comparing, "lineup", lambda settings, rows, queries: contenders)
     options = CompareOptions(splits=6, budget=20)
     source = open_source(None, Columns())
     if split < 2:
