@@ -104,6 +104,8 @@ class NumberReading:
         """Cells as float64, NaN where missing; refuses what is no number, unless tolerant."""
         import pandas as pd
 
+        if isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "biuf":  # quick: tables can be wide
+            return _without_codes(np.array(cells.to_numpy(), dtype=np.float64), self.missing)
         if pd.api.types.is_datetime64_any_dtype(cells.dtype):
             raise InputError(f"Column {cells.name!r} holds dates where the model expects numbers.")
         if pd.api.types.is_numeric_dtype(cells.dtype):
@@ -294,6 +296,8 @@ def strange_row(cells: pd.Series[Any], values: Values, missing: tuple[str, ...])
 
 def _without_codes(values: Values, missing: tuple[str, ...]) -> Values:
     """Numbers that stand for missing values as NaN."""
+    if not missing:
+        return values
     codes = [found.point for found in map(number_cell, missing) if found is not None]
     return np.where(np.isin(values, [code for code in codes if code is not None]), np.nan, values)
 

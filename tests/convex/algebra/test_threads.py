@@ -69,7 +69,7 @@ def test_large_matrices_get_what_the_caller_allows(library):
 
 @pytest.mark.parametrize("allowed", [1, 2, 8])
 def test_a_limit_of_the_callers_is_not_raised(library, allowed, monkeypatch):
-    monkeypatch.setattr(threads.os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(threads, "worker_count", lambda n_jobs: 64)
     library.num_threads = allowed
     with threads_for(500):
         assert library.num_threads == min(allowed, threads.A_FEW)
