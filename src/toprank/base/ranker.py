@@ -241,7 +241,8 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
             )
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs two classes to rank, but y has one class only ({classes[0]!r})."
+                f"{type(self).__name__} needs two classes to rank, but y has one class only"
+                f" ({classes.tolist()[0]!r})."
             )
         top = top_label(classes.tolist(), self._wanted_label())
         return classes[[1 - top, top]], (labels == top).astype(np.int8)

@@ -61,7 +61,9 @@ def read_two_classes(y: ArrayLike, n: int) -> NDArray[np.int8]:
         raise ValueError("y contains NaN: every row needs a label.")
     values, codes = np.unique(labels, return_inverse=True)
     if len(values) == 1:
-        raise ValueError(f"y has one class only ({values[0]!r}): nothing can be ranked above anything else.")
+        raise ValueError(
+            f"y has one class only ({values.tolist()[0]!r}): nothing can be ranked above anything else."
+        )
     if len(values) > 2:
         raise ValueError(
             f"y has {len(values)} different values: mark the items that belong at the top with the"
