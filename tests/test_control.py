@@ -51,6 +51,7 @@ def test_status_says_whether_the_answer_can_be_repeated(status):
     assert status.finished == (status not in (Status.TIME_LIMIT, Status.INTERRUPTED, Status.STOPPED))
 
 
+@pytest.mark.wall_clock
 def test_time_limit_stops_and_is_named():
     with Run(time_limit=0.05) as run:
         assert not run.should_stop()
@@ -69,6 +70,7 @@ def test_no_limit_is_infinite(limit):
         assert run.part(0.5).remaining() == math.inf
 
 
+@pytest.mark.wall_clock
 def test_callback_is_throttled_timed_and_can_stop():
     heard = []
     with Run(callback=heard.append, interval=0.05) as run:

@@ -23,6 +23,8 @@ from toprank.workflow import compare as comparing
 from toprank.workflow.compare import CompareOptions, compare_rankers
 from toprank.workflow.source import Columns, open_source
 
+pytestmark = pytest.mark.wall_clock
+
 
 def hard(n=250, d=12, seed=0):
     """Rows whose best order takes minutes to prove."""

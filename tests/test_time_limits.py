@@ -13,6 +13,8 @@ from toprank.datasets import Labelled, Roles, Table
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.source import Source
 
+pytestmark = pytest.mark.wall_clock
+
 LIMIT = 1.0
 
 

@@ -1,6 +1,5 @@
 """Open nodes, best first, and threads that search subtrees: a search over whole numbers as an example."""
 
-
 import time
 from fractions import Fraction
 from typing import NamedTuple

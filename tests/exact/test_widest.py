@@ -75,6 +75,7 @@ def test_a_box_of_signs_is_kept():
     assert found.width == pytest.approx(whole.x[-1])
 
 
+@pytest.mark.wall_clock
 def test_the_program_gives_up_below_what_is_wanted_and_out_of_time():
     rows = np.random.default_rng(0).normal(size=(20_000, 40))
     rows *= np.where(rows[:, :1] >= 0, 1.0, -1.0)

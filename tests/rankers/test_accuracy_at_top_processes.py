@@ -44,6 +44,7 @@ def test_two_processes_and_threads_give_the_same_coefficients():
     np.testing.assert_array_equal(threads.coef_, here.coef_)
 
 
+@pytest.mark.wall_clock
 def test_a_killed_worker_costs_time_not_the_result(many):
     X, y, here = many
     killed = []
@@ -63,6 +64,7 @@ def test_a_killed_worker_costs_time_not_the_result(many):
     np.testing.assert_array_equal(there.coef_, here.coef_)
 
 
+@pytest.mark.wall_clock
 def test_workers_that_never_answer_are_given_up(many, monkeypatch):
     """They sleep here, as a cluster that lost its last worker does; the fit ends up in this process."""
     X, y, here = many
@@ -121,6 +123,7 @@ def test_a_dask_cluster_gives_the_same_coefficients(n_jobs, many, cluster):
     assert len(seen) > 1
 
 
+@pytest.mark.wall_clock
 @needs_dask
 def test_a_dask_worker_killed_midway_costs_time_not_the_result(many, cluster):
     X, y, here = many
@@ -144,6 +147,7 @@ def test_a_dask_worker_killed_midway_costs_time_not_the_result(many, cluster):
     np.testing.assert_array_equal(there.coef_, here.coef_)
 
 
+@pytest.mark.wall_clock
 @needs_dask
 def test_a_time_limit_holds_on_a_cluster_that_lost_its_workers(cluster, monkeypatch):
     X, y = sample(3, n=2000)

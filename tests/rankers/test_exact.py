@@ -99,6 +99,7 @@ def test_sparse_and_dense_rows_give_the_same_value():
     assert dense.outcome_.value == sparse.outcome_.value
 
 
+@pytest.mark.wall_clock
 def test_a_stopped_proof_goes_on_from_its_file(tmp_path):
     X, y = noisy(n=120, d=5)
     file = tmp_path / "state.npz"

@@ -345,6 +345,7 @@ def test_wrong_parameters_are_errors():
         KendallTau()([1, 2], [np.nan, 1])
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("kind", ["distinct", "tied", "constant"])
 def test_long_lists_take_no_more_than_a_few_sorts(kind):
     rng = np.random.default_rng(7)

@@ -145,6 +145,7 @@ def test_same_seed_same_answer(monkeypatch, limit):
     assert np.array_equal(*answers)
 
 
+@pytest.mark.wall_clock
 def test_time_limit_and_callback_stop_the_search():
     X, y = synthetic(300, 5)
     problem = RankingProblem.from_labels(X, y, "dcg")

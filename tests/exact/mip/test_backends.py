@@ -198,6 +198,7 @@ def test_the_certificate_says_how_features_were_scaled():
 # -- time, interrupt, callback -----------------------------------------------------------------------
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("backend", UNLIMITED)
 @pytest.mark.parametrize("formulation", ["mip", "mip-subrank"])
 def test_time_limit_start_and_history(backend, formulation):
@@ -213,6 +214,7 @@ def test_time_limit_start_and_history(backend, formulation):
     assert bounds == sorted(bounds, reverse=True)
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("backend", UNLIMITED)
 def test_building_the_model_obeys_the_time_limit(backend):
     problem = hard_problem(250)
@@ -227,6 +229,7 @@ def test_building_the_model_obeys_the_time_limit(backend):
     assert found.bound == problem.trivial_bound
 
 
+@pytest.mark.wall_clock
 @pytest.mark.skipif("scip" not in USABLE, reason="scip was not run: it is not installed")
 def test_handing_the_model_over_row_by_row_obeys_the_time_limit():
     program = build_program(hard_problem(120), "mip-subrank")

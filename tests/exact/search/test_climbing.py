@@ -97,6 +97,7 @@ def test_a_candidate_is_where_the_climb_goes_on():
     assert climbing._climber.value >= problem.evaluate([1.0, 0.0, 0.0, 0.0])
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("share, limit", [(0.5, 0.4), (1.0, 0.2)])
 def test_the_first_climb_keeps_to_its_share(share, limit):
     problem = problem_of(n=1000, d=20)

@@ -188,6 +188,7 @@ def test_a_long_history_is_thinned_and_keeps_its_ends(monkeypatch):
     assert list(bounds) == sorted(bounds, reverse=True)
 
 
+@pytest.mark.wall_clock
 @pytest.mark.parametrize("method", METHODS)
 def test_a_time_limit_is_kept_and_leaves_value_and_bound(method):
     problem = hard_problem()
