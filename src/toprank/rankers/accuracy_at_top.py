@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.base import Matrix, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
+from toprank.convex.accuracy_at_top.local_minimum import LocalAnswer, local_minimum
 from toprank.convex.accuracy_at_top.pin_search import Choice, Progressed, search_all, search_screened
 from toprank.convex.accuracy_at_top.pins import Items, PinTable, quantile
-from toprank.convex.accuracy_at_top.quantile import LocalAnswer, local_minimum
 from toprank.rankers.parts.items import WEIGHTINGS, Prices, gather, prices_of_labels, prices_of_pairs
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
+from toprank.convex.accuracy_at_top.local_minimum import local_minimum
 from toprank.convex.accuracy_at_top.pat_mat import PatMatProblem
-from toprank.convex.accuracy_at_top.quantile import local_minimum
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import minimise
 from toprank.losses.pat_mat import PatMatLoss

@@ -174,9 +174,9 @@ class LogisticPositives:
         nothing = np.zeros(len(problem.negatives))
         pull = problem.combine(self._slopes, nothing) - slope_sum * center + product
         level = point.threshold - float(center @ point.coef)
-        nobody = np.zeros(0, dtype=np.intp)
+        no_rows = np.zeros(0, dtype=np.intp)
         self._part = PositivePart(
-            metric, pull, center, slope_sum - total * level, total, slope_sum, nobody, np.zeros(0)
+            metric, pull, center, slope_sum - total * level, total, slope_sum, no_rows, np.zeros(0)
         )
 
     def _metric(self, center: Floats, total: float) -> tuple[Metric, Floats]:

@@ -202,16 +202,16 @@ class _Rounded:
     def hessian(self, point: SmoothedPoint) -> Floats:
         """X^T (Hessian with respect to the scores) X: one Gram matrix and three corrections of rank one."""
         combine = self.problem.combine
-        nobody, nothing = np.zeros(len(point.slopes)), np.zeros(len(point.parts))
+        no_positives, no_negatives = np.zeros(len(point.slopes)), np.zeros(len(point.parts))
         matrix = self.design.gram(point.spread(point.curvatures, point.stiffness))
-        ahead = combine(point.curvatures, nothing)
-        threshold = combine(nobody, point.shares)
+        ahead = combine(point.curvatures, no_negatives)
+        threshold = combine(no_positives, point.shares)
         matrix -= np.outer(ahead, threshold)
         matrix -= np.outer(threshold, ahead)
         matrix += float(point.curvatures.sum()) * np.outer(threshold, threshold)
         total = float(point.stiffness.sum())
         if total > 0.0:
-            inside = combine(nobody, point.stiffness)
+            inside = combine(no_positives, point.stiffness)
             matrix -= np.outer(inside, inside) / total
         return matrix
 
