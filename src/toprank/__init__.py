@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from toprank import control as control
     from toprank import datasets as datasets
     from toprank import exact as exact
+    from toprank import preferences as preferences
     from toprank import report as report
     from toprank import statistics as statistics
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
@@ -70,7 +71,7 @@ _HOME = {
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }
-_SUBMODULES = ("control", "datasets", "exact", "report", "statistics")
+_SUBMODULES = ("control", "datasets", "exact", "preferences", "report", "statistics")
 
 __all__ = sorted([*_HOME, *_SUBMODULES])
 

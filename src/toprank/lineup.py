@@ -133,13 +133,13 @@ def capability_table() -> str:
     """The same as a table in Markdown, for the documentation.
 
     >>> capability_table().splitlines()[2]
-    '| AccuracyAtTop | yes |  |  | yes | yes |  |'
+    '| AccuracyAtTop | yes |  | yes |  | yes | yes |  |'
     """
-    heads = ("ranker", "weights", "queries", "graded labels", "weighs the top", "linear", "proved")
+    heads = ("ranker", "weights", "queries", "pairs", "graded labels", "weighs the top", "linear", "proved")
     lines = [heads, ("---",) * len(heads)]
     for name, can in capabilities().items():
         graded = "levels" in inspect.signature(_public_rankers()[name]).parameters
-        said = (can.weights, can.queries, graded, can.at_top, can.linear, can.exact)
+        said = (can.weights, can.queries, can.pairs, graded, can.at_top, can.linear, can.exact)
         lines.append((name, *("yes" if one else "" for one in said)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

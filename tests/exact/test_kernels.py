@@ -16,7 +16,7 @@ import toprank.exact
 from toprank.control import Run
 from toprank.exact import RankingProblem
 from toprank.exact.search.methods import compile_kernels
-from toprank.exact.preferences import multipartite_pairs
+from toprank.preferences import multipartite_pairs
 from toprank.exact.search.driver import search
 
 method = sys.argv[1]

@@ -135,7 +135,7 @@ def test_a_pair_of_weight_two_is_two_pairs_and_items_may_be_on_both_sides():
 
 @pytest.mark.parametrize(
     "pairs, message",
-    [([(0, 9)], "rows from 0"), ([(1, 1)], "different rows"), ([0, 1], "shape"), ([(0.5, 1)], "whole")],
+    [([(0, 9)], "row numbers from 0"), ([(1, 1)], "above itself"), ([0, 1], "shape"), ([(0.5, 1)], "whole")],
 )
 def test_bad_pairs(pairs, message):
     with pytest.raises(ValueError, match=message):

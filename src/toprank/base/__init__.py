@@ -1,6 +1,7 @@
 """The scikit-learn contract of every ranker, written once."""
 
 from toprank.base.data import Matrix, RankingData, query_codes, take
+from toprank.base.pairs import PairData, PairRanker
 from toprank.base.ranker import BaseRanker, LinearRanker
 from toprank.base.scores import best_first, ranking_scores
 from toprank.base.tags import RankerTags, abilities
@@ -10,6 +11,8 @@ __all__ = [
     "BaseRanker",
     "LinearRanker",
     "Matrix",
+    "PairData",
+    "PairRanker",
     "RankerTags",
     "RankingData",
     "abilities",

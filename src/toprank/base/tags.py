@@ -23,6 +23,8 @@ class RankerTags:
         Whether `fit` takes `sample_weight`; a ValueError otherwise.
     queries : bool
         Whether `fit` takes `qid`; a ValueError otherwise.
+    pairs : bool
+        Whether `fit_pairs` learns from pairs of rows instead of labels.
     labels : {"binary", "graded"}
         Two labels, or numbers of which the higher is nearer to the top.
     at_top : bool
@@ -35,6 +37,7 @@ class RankerTags:
 
     weights: bool = False
     queries: bool = False
+    pairs: bool = False
     labels: Literal["binary", "graded"] = "binary"
     at_top: bool = False
     linear: bool = False

@@ -2,11 +2,11 @@
 
 from toprank.exact.certificate import Certificate, CertificateError
 from toprank.exact.mip.constraints import Constraints, InfeasibleError, TopGroup
-from toprank.exact.preferences import kendall_pairs, multipartite_pairs
 from toprank.exact.problem import DEFAULT_MARGIN, PairArrays, RankingProblem
 from toprank.exact.search.checkpoint import CheckpointError
 from toprank.exact.ties import break_ties
 from toprank.exact.verification import Verification, verify
+from toprank.preferences import kendall_pairs, multipartite_pairs
 
 __all__ = [
     "DEFAULT_MARGIN",

@@ -17,7 +17,6 @@ __all__ = [
     "Matrix",
     "default_scales",
     "read_margin",
-    "read_pairs",
     "read_penalty",
     "read_queries",
     "read_rows",
@@ -86,26 +85,6 @@ def read_queries(qid: ArrayLike | None, labels: NDArray[np.int8]) -> NDArray[np.
     if not ((n_pos > 0) & (n_pos < np.bincount(codes))).any():
         raise ValueError("y has one class only in every query (qid): no pair can be ranked.")
     return codes
-
-
-def read_pairs(pairs: ArrayLike, weights: ArrayLike | None, n: int) -> tuple[NDArray[np.int64], Floats]:
-    """Row numbers (upper, lower) and positive weights."""
-    rows = np.asarray(pairs)
-    if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):
-        raise ValueError(f"pairs must have shape (P, 2) with at least one pair; it has {rows.shape}.")
-    if rows.dtype.kind not in "iu":
-        raise ValueError("pairs must hold whole row numbers (upper, lower).")
-    rows = rows.astype(np.int64)
-    if rows.min() < 0 or rows.max() >= n:
-        raise ValueError(f"pairs must hold row numbers from 0 to {n - 1}.")
-    if (rows[:, 0] == rows[:, 1]).any():
-        raise ValueError("pairs contains a row that should be above itself.")
-    worth = np.ones(len(rows)) if weights is None else np.array(weights, dtype=np.float64)
-    if worth.shape != (len(rows),):
-        raise ValueError(f"weights must hold one number for each of the {len(rows)} pairs.")
-    if not (np.isfinite(worth).all() and (worth > 0).all()):
-        raise ValueError("weights of pairs must be positive and finite; leave out pairs that do not count.")
-    return rows, worth
 
 
 def read_margin(margin: float) -> float:

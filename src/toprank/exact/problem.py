@@ -21,7 +21,6 @@ from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.inputs import (
     Matrix,
     read_margin,
-    read_pairs,
     read_penalty,
     read_queries,
     read_rows,
@@ -30,8 +29,8 @@ from toprank.exact.inputs import (
 )
 from toprank.exact.objective import Objective, Query
 from toprank.exact.pairs import PairArrays, class_arrays, preference_arrays
-from toprank.exact.preferences import kendall_pairs, multipartite_pairs
 from toprank.exact.weights import position_weights
+from toprank.preferences import kendall_pairs, multipartite_pairs, read_pairs
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]

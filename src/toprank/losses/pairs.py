@@ -27,7 +27,7 @@ class Pairs:
     Two labels and no queries make one block. With L labels the pairs are split by the highest bit in which
     their label numbers differ, so that log2(L) blocks per item hold every pair once. Pair weights sum to one.
 
-    Build it with `Pairs.from_labels`.
+    Build it with `Pairs.from_labels` or `Pairs.from_pairs`.
 
     Examples
     --------
@@ -74,6 +74,27 @@ class Pairs:
         else:
             entries = _entries_by_bits(levels, queries, len(labels))
         return _assemble(entries, len(levels), weight, by_query=weighting != "pairs")
+
+    @classmethod
+    def from_pairs(cls, n_items: int, pairs: Ints, weight: Floats) -> Pairs:
+        """Given pairs (upper item, lower item), each with its weight.
+
+        The lower items of one upper item that weigh the same make a block.
+
+        >>> Pairs.from_pairs(3, np.array([(0, 1), (0, 2), (2, 0)]), np.array([1.0, 1.0, 2.0])).n_blocks
+        2
+        """
+        weights, kind = np.unique(weight, return_inverse=True)
+        blocks, block = np.unique(pairs[:, 0] * len(weights) + kind, return_inverse=True)
+        upper = np.asarray(blocks // len(weights), dtype=np.int64)
+        entries = _Entries(
+            item=np.concatenate([upper, pairs[:, 1]]),
+            side=np.repeat(np.array([1, 0]), [len(upper), len(pairs)]),
+            query=np.zeros(len(upper) + len(pairs), dtype=np.int64),
+            group=np.concatenate([np.arange(len(upper)), block]).astype(np.int64),
+            group_weight=weights[blocks % len(weights)],
+        )
+        return _assemble(entries, n_items, np.empty(0), by_query=False)
 
     @property
     def n_blocks(self) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.base import Matrix, RankingData
+from toprank.base import Matrix, PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.convex.accuracy_at_top.local_minimum import LocalAnswer, local_minimum
 from toprank.convex.accuracy_at_top.pin_search import Choice, Progressed, search_all, search_screened
@@ -29,7 +29,7 @@ ROUNDING = 1e-10
 SOLVERS = ("exhaustive", "screened", "local")
 
 
-class AccuracyAtTop(KernelRanker):
+class AccuracyAtTop(KernelRanker, PairRanker):
     """Puts relevant items above the top quantile of the scores and the others below it.
 
     Minimises, with q the quantile of the scores at `top_share` (the k-th highest of n, k = top_share n)::
@@ -200,35 +200,16 @@ class AccuracyAtTop(KernelRanker):
     def _finish(self, data: RankingData) -> None:
         self.intercept_ = -self.threshold_
 
-    def fit_pairs(self, X: ArrayLike, pairs: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from preferences: the general setting of the paper.
+    def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
+        """The general setting of the paper: a row counts in the quantile as often as it occurs in pairs."""
+        prices = prices_of_pairs(data.X.shape[0], data.pairs, data.weight, top_share=self.top_share, C=self.C)
+        return self._learn(data.X, prices, run)
 
-        An item counts in the quantile as often as it occurs in the pairs. An item may be preferred in one
-        pair and not in another. `predict` answers 1 above the quantile and 0 below.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        pairs : array-like of int, shape (n_pairs, 2)
-            Rows (i, k): i is preferred to k.
-        sample_weight : array-like of shape (n_pairs,), optional
-            Weight of each pair.
-
-        Examples
-        --------
-        >>> ranker = AccuracyAtTop(top_share=0.5).fit_pairs([[0.0], [1.0], [3.0]], [(2, 0), (1, 0)])
-        >>> ranker.rank([[0.0], [1.0], [3.0]])
-        array([2, 1, 0])
-        """
+    def _prepare_pairs(self, data: PairData) -> None:
         self._check_parameters()
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        prices = prices_of_pairs(rows.shape[0], pairs, sample_weight, top_share=self.top_share, C=self.C)
-        self.classes_ = np.array([0, 1])
-        with self._make_run() as run:
-            self.outcome_ = self._learn(rows, prices, run)
-            self.intercept_ = -self.threshold_
-        self._warn_if_cut_short()
-        return self
+
+    def _middle(self, data: PairData) -> float:
+        return -self.threshold_
 
     def _check_parameters(self) -> None:
         check_share("top_share", self.top_share, "the list")

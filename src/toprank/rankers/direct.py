@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import RankingData
+from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.exact.climb.local_search import LocalSearch, local_search
 from toprank.exact.problem import RankingProblem
-from toprank.rankers.parts.starts import Start, start_directions
+from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["DirectRanker"]
 
 
-class DirectRanker(WeightedRanker):
+class DirectRanker(WeightedRanker, PairRanker):
     """Finds the linear score with the best rank statistic it can, by exact line searches.
 
     Maximises ``sum_j weight[j + c_(j)]`` over linear scores, c_i the number of negatives scored at or above
@@ -97,7 +97,14 @@ class DirectRanker(WeightedRanker):
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         problem = RankingProblem.from_labels(data.X, data.y, self.statistic, qid=data.qid, queries="mean")
-        starts = [problem.scale(coef) for coef in start_directions(self.start, data, problem, run)]
+        return self._climb(problem, start_directions(self.start, data, problem, run), run)
+
+    def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
+        problem = RankingProblem.from_preferences(data.X, data.pairs, data.weight)
+        return self._climb(problem, pair_start_directions(self.start, data, problem, run), run)
+
+    def _climb(self, problem: RankingProblem, directions: list[NDArray[np.float64]], run: Run) -> Outcome:
+        starts = [problem.scale(coef) for coef in directions]
         search = local_search(problem, starts, run, n_restarts=self.n_restarts, max_iter=self.max_iter)
         best = search.best.coef if search.best.coef.any() else starts[0]
         self.coef_ = problem.unscale(best)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import RankingData
+from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.mip.constraints import Constraints
@@ -16,7 +16,7 @@ from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
 from toprank.exact.search.driver import search
 from toprank.exact.search.methods import compile_for
-from toprank.rankers.parts.starts import Start, start_directions
+from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
 
@@ -27,7 +27,7 @@ _PROGRAM_MARGIN = 1e-4
 """Mixed-integer solvers work within tolerances of 1e-6 or so: their margin must be well above."""
 
 
-class ExactRanker(WeightedRanker):
+class ExactRanker(WeightedRanker, PairRanker):
     """Finds the linear score with the best rank statistic of all, and proves it where time allows.
 
     Maximises ``sum_j weight[j + c_(j)] - penalty * (number of non-zero coefficients)`` over linear scores,
@@ -138,7 +138,13 @@ class ExactRanker(WeightedRanker):
         made_of, problem = self.__dict__.pop("_prepared", (None, None))
         if made_of is not data:
             problem = self._problem(data.X, data.y, data.qid)
-        starts = start_directions(self.start, data, problem, run)
+        return self._solve(problem, start_directions(self.start, data, problem, run), run)
+
+    def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
+        problem = self.problem_of_pairs(data.X, data.pairs, data.weight)
+        return self._solve(problem, pair_start_directions(self.start, data, problem, run), run)
+
+    def _solve(self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run) -> Outcome:
         solve = self._search if self.solver == "search" else self._solve_program
         self.certificate_ = solve(problem, starts, run)
         self.coef_ = np.array(self.certificate_.coef)
@@ -150,26 +156,37 @@ class ExactRanker(WeightedRanker):
             compile_for(problem, self.method)
             self._prepared = (data, problem)  # made once: `_fit` takes it away
 
+    def _prepare_pairs(self, data: PairData) -> None:
+        if self.solver == "search":
+            compile_for(self.problem_of_pairs(data.X, data.pairs, data.weight), self.method)
+
+    def problem_of_pairs(
+        self, X: Any, pairs: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RankingProblem:
+        """The problem that fitting these pairs solves, for `toprank.exact.verify`."""
+        return RankingProblem.from_preferences(X, pairs, sample_weight, **self._problem_options(X))
+
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
         return self._problem(X, self._encode_labels(y)[1], qid)
 
     def _problem(self, X: Any, y: NDArray[np.int8], qid: ArrayLike | None) -> RankingProblem:
+        return RankingProblem.from_labels(
+            X, y, self.statistic, qid=qid, queries="mean", **self._problem_options(X)
+        )
+
+    def _problem_options(self, X: Any) -> dict[str, Any]:
+        """Margin, penalty and scales, by the parameters."""
         if self.solver not in get_args(Solver):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
         if self.constraints is not None and not isinstance(self.constraints, Constraints):
             raise ValueError("constraints must be None or a Constraints(...) of toprank.exact.")
         usual = DEFAULT_MARGIN if self.solver == "search" else _PROGRAM_MARGIN
-        return RankingProblem.from_labels(
-            X,
-            y,
-            self.statistic,
-            qid=qid,
-            margin=usual if self.margin is None else self.margin,
-            penalty=self.penalty,
-            scales=np.ones(X.shape[1]) if self._wants_points() else None,
-            queries="mean",
-        )
+        return {
+            "margin": usual if self.margin is None else self.margin,
+            "penalty": self.penalty,
+            "scales": np.ones(X.shape[1]) if self._wants_points() else None,
+        }
 
     def _wants_points(self) -> bool:
         """Whether the answer is a score card: whole coefficients of the columns as they are."""

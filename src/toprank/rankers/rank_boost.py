@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toprank.base import RankingData
+from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.rankers.parts.boosting import PNormPushBooster
 from toprank.rankers.parts.threads import in_few_threads
@@ -12,7 +12,7 @@ from toprank.rankers.parts.threads import in_few_threads
 __all__ = ["RankBoost"]
 
 
-class RankBoost(PNormPushBooster):
+class RankBoost(PNormPushBooster, PairRanker):
     """Boosts weak rankers until few positives are scored below negatives.
 
     Coordinate descent on the mean over pairs of exp(-(s_i - s_j)), positive i, negative j (Freund et al.
@@ -94,8 +94,14 @@ class RankBoost(PNormPushBooster):
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         return self._boost(data, run, 1.0)
 
+    @in_few_threads
+    def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
+        """The setting of Freund et al. (2003): a distribution over pairs, weighted by their weights."""
+        return self._boost_pairs(data, run)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
+        tags.ranker_tags.pairs = self.validation_fraction is None
         tags.ranker_tags.linear = self.weak_rankers == "features"
         return tags

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import RankingData
+from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.merge import merge_rows
@@ -27,7 +27,7 @@ __all__ = ["RankSVM"]
 Floats = NDArray[np.float64]
 
 
-class RankSVM(KernelRanker, GradedRanker):
+class RankSVM(KernelRanker, GradedRanker, PairRanker):
     """Puts positives above negatives, as many pairs as possible and each by a margin.
 
     Minimises ``1/2 |w|^2 + C mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, i above j (Agarwal 2011,
@@ -166,6 +166,21 @@ class RankSVM(KernelRanker, GradedRanker):
         self.n_iter_ = max(1, outcome.iterations)
         return outcome
 
+    @in_few_threads
+    def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
+        self._check_parameters()
+        if self.weighting != "pairs":
+            raise ValueError(f"weighting={self.weighting!r}: pairs have weights of their own, sample_weight.")
+        X = self._features(data.X)
+        X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        pairs = Pairs.from_pairs(X.shape[0], data.pairs, data.weight)
+        problem = PairLoss(Design(X), pairs, float(self.C), self.loss)
+        coef, outcome = self._solve(problem, run, self._last_weights(X.shape[1]))
+        self._keep(coef)
+        self.n_iter_ = max(1, outcome.iterations)
+        self.cuts_ = np.zeros(1)
+        return outcome
+
     # -- parts of the fit ---------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
@@ -221,5 +236,6 @@ class RankSVM(KernelRanker, GradedRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
+        tags.ranker_tags.pairs = self.weighting == "pairs"
         tags.ranker_tags.at_top = str(self.weighting).startswith("top")
         return tags

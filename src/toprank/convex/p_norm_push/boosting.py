@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Run, Status
 from toprank.convex.p_norm_push.weak_rankers import WeakRanker, WeakRankers
+from toprank.losses.exponential_pairs import ExponentialPairs, ExponentialPoint
 from toprank.losses.p_norm_push import PNormPushItems, PNormPushPoint
 
 __all__ = ["Boosted", "boost"]
 
 Floats = NDArray[np.float64]
+Items = PNormPushItems | ExponentialPairs
+Point = PNormPushPoint | ExponentialPoint
 LONGEST = 50.0
 """No weak ranker with range one gets a larger weight in a round: exp(-50) is zero for all purposes."""
 SEARCH_STEPS = 60
@@ -44,7 +47,7 @@ Watcher = Callable[[WeakRanker, float], bool]
 
 def boost(
     family: WeakRankers,
-    items: PNormPushItems,
+    items: Items,
     run: Run,
     *,
     p: float,
@@ -58,8 +61,8 @@ def boost(
     ----------
     family : WeakRankers
         Weak rankers over the training rows.
-    items : PNormPushItems
-        The positives and negatives among them.
+    items : PNormPushItems or ExponentialPairs
+        The positives and negatives among them, or pairs of them.
     run : Run
     p : float
     rounds : int
@@ -98,9 +101,7 @@ def boost(
     return answer, outcome
 
 
-def _line_search(
-    items: PNormPushItems, p: float, scores: Floats, move: Floats
-) -> tuple[float, PNormPushPoint]:
+def _line_search(items: Items, p: float, scores: Floats, move: Floats) -> tuple[float, Point]:
     """The minimum along a direction in which the loss falls: Newton's method inside a bracket."""
     low, high = 0.0, LONGEST
     length = 0.0

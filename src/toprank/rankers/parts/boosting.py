@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import BaseRanker, Matrix, RankingData
+from toprank.base import BaseRanker, Matrix, PairData, RankingData
 from toprank.control import Outcome, Run
 from toprank.convex.algebra.design import centered
 from toprank.convex.p_norm_push.boosting import Boosted, boost
@@ -19,6 +19,7 @@ from toprank.convex.p_norm_push.weak_rankers import (
     WeakRankers,
     weak_values,
 )
+from toprank.losses.exponential_pairs import ExponentialPairs
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.parameters import check_at_least, check_choice
 
@@ -52,9 +53,28 @@ class PNormPushBooster(BaseRanker):
     stump_thresholds_: Floats
     stump_weights_: Floats
 
-    def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
+    def _boost_pairs(self, data: PairData, run: Run) -> Outcome:
+        self._check_boosting()
+        if self.validation_fraction is not None:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} holds out labelled rows; use None for pairs."
+            )
+        X = centered(data.X) if self.weak_rankers == "features" else data.X
+        # Rows that no pair names must not count for the ranges and thresholds of features.
+        named, places = np.unique(data.pairs, return_inverse=True)
+        items = ExponentialPairs(len(named), places.reshape(-1, 2).astype(np.int64), data.weight)
+        answer, outcome = boost(
+            self._family(X[named]), items, run, p=1.0, rounds=int(self.n_estimators), tol=self.tol
+        )
+        self._keep(answer, X.shape[1])
+        return outcome
+
+    def _check_boosting(self) -> None:
         check_choice("weak_rankers", self.weak_rankers, ["features", "stumps"])
         check_at_least("n_estimators", self.n_estimators, 1)
+
+    def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
+        self._check_boosting()
         if self.weak_rankers == "features":
             data = replace(data, X=centered(data.X))
         learn, watch = self._split(data, run.rng)

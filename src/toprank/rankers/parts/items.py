@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.convex.accuracy_at_top.pins import Items
 
@@ -63,26 +63,16 @@ def prices_of_labels(
 
 
 def prices_of_pairs(
-    n_rows: int, pairs: ArrayLike, sample_weight: ArrayLike | None, *, top_share: float, C: float
+    n_rows: int, pairs: NDArray[np.int64], weight: Floats, *, top_share: float, C: float
 ) -> Prices:
     """Preference pairs (upper, lower): each row counts as often as it occurs, on either side.
 
-    >>> prices = prices_of_pairs(3, [(0, 1), (0, 2)], None, top_share=0.25, C=1.0)
+    >>> prices = prices_of_pairs(3, np.array([(0, 1), (0, 2)]), np.ones(2), top_share=0.25, C=1.0)
     >>> prices.up, prices.down, prices.mass, prices.top
     (array([2., 0., 0.]), array([0., 1., 1.]), array([2., 1., 1.]), 1.0)
     """
-    sides = np.asarray(pairs)
-    if sides.ndim != 2 or sides.shape[1] != 2 or not len(sides) or sides.dtype.kind not in "iu":
-        raise ValueError(f"pairs must be whole numbers of shape (n_pairs, 2), got shape {sides.shape}.")
-    if sides.min() < 0 or sides.max() >= n_rows:
-        raise ValueError(f"pairs must name rows from 0 to {n_rows - 1}, got {sides.min()} to {sides.max()}.")
-    if (sides[:, 0] == sides[:, 1]).any():
-        raise ValueError("pairs must name two different rows each: no row can be above itself.")
-    weight = np.ones(len(sides)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (len(sides),) or not (np.isfinite(weight).all() and (weight > 0).all()):
-        raise ValueError("sample_weight must be one positive number for each pair.")
-    upper: Floats = np.bincount(sides[:, 0], weights=weight, minlength=n_rows).astype(np.float64)
-    lower: Floats = np.bincount(sides[:, 1], weights=weight, minlength=n_rows).astype(np.float64)
+    upper: Floats = np.bincount(pairs[:, 0], weights=weight, minlength=n_rows).astype(np.float64)
+    lower: Floats = np.bincount(pairs[:, 1], weights=weight, minlength=n_rows).astype(np.float64)
     mass: Floats = upper + lower
     return Prices(C * upper, C * lower, mass, _top_mass(mass, top_share))
 

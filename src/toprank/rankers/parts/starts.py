@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.base import RankingData, fit_copy, ranking_scores
+from toprank.base import PairData, RankingData, fit_copy, ranking_scores
 from toprank.control import Run
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.problem import RankingProblem
@@ -44,11 +45,35 @@ def start_directions(start: Start, data: RankingData, problem: RankingProblem, r
         if start == "mean":
             return [mean_difference(data, problem)]
         raise ValueError(f'start must be "logistic", "mean", an array or an estimator, got {start!r}.')
-    given = _coefficients(start, data, run) if hasattr(start, "fit") else np.asarray(start, dtype=np.float64)
-    coef = np.asarray(given, dtype=np.float64).ravel()
+    return [_given(_coefficients(start, data, run) if hasattr(start, "fit") else start, problem)]
+
+
+def pair_start_directions(start: Start, data: PairData, problem: RankingProblem, run: Run) -> list[Floats]:
+    """The same for pairs: the mean difference of their rows, and logistic regression on the differences."""
+    rows: Any = problem.scaled
+    apart = rows[data.pairs[:, 0]] - rows[data.pairs[:, 1]]
+    if start is None or (isinstance(start, str) and start in ("logistic", "mean")):
+        mean = problem.unscale(np.asarray(data.weight @ apart).ravel() / data.weight.sum())
+        if start == "mean":
+            return [mean]
+        spread = np.sqrt(np.asarray(data.weight @ _squares(apart)).ravel() / data.weight.sum())
+        shrink = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+        return [problem.unscale(_logistic(apart, shrink, data.weight, run) * shrink), mean]
+    if isinstance(start, str) or (hasattr(start, "fit") and not hasattr(start, "coef_")):
+        raise ValueError(f'start must be "logistic", "mean", an array or a fitted estimator, got {start!r}.')
+    return [_given(getattr(start, "coef_", start), problem)]
+
+
+def _given(start: Any, problem: RankingProblem) -> Floats:
+    """Coefficients from the user, checked."""
+    coef = np.asarray(start, dtype=np.float64).ravel()
     if coef.shape != (problem.n_features,) or not np.isfinite(coef).all():
         raise ValueError(f"start must give {problem.n_features} finite coefficients, got shape {coef.shape}.")
-    return [coef]
+    return coef
+
+
+def _squares(rows: Any) -> Any:
+    return rows.multiply(rows) if is_sparse(rows) else rows**2
 
 
 def _coefficients(estimator: Any, data: RankingData, run: Run) -> Any:
@@ -70,26 +95,47 @@ def mean_difference(data: RankingData, problem: RankingProblem) -> Floats:
 
 def logistic_direction(data: RankingData, problem: RankingProblem, run: Run) -> Floats:
     """Coefficients of a lightly regularised logistic regression, as far as time allows."""
-    from scipy.optimize import minimize
-
     rows, shrink = _standardised(problem.scaled)
     signs = np.where(data.y == 1, 1.0, -1.0)
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
         scores = rows @ parameters[:-1] + parameters[-1]
         value = np.logaddexp(0.0, -signs * scores).mean() + _RIDGE / 2 * parameters[:-1] @ parameters[:-1]
-        # The derivative of log(1 + exp(-z)) is -1 / (1 + exp(z)), written so that exp cannot overflow.
-        slope = -signs * np.exp(-np.logaddexp(0.0, signs * scores)) / len(signs)
+        slope = -signs * _logistic_slope(signs * scores) / len(signs)
         return float(value), np.append(rows.T @ slope + _RIDGE * parameters[:-1], slope.sum())
+
+    found = _minimum(loss, problem.n_features + 1, run)
+    return problem.unscale(found[:-1] * shrink)
+
+
+def _logistic(apart: Any, shrink: Floats, weight: Floats, run: Run) -> Floats:
+    """The same for differences of rows, all of which should score above zero."""
+    share = weight / weight.sum()
+
+    def loss(coef: Floats) -> tuple[float, Floats]:
+        scores = apart @ (shrink * coef)
+        value = share @ np.logaddexp(0.0, -scores) + _RIDGE / 2 * coef @ coef
+        return float(value), _RIDGE * coef - shrink * (apart.T @ (share * _logistic_slope(scores)))
+
+    return _minimum(loss, len(shrink), run)
+
+
+def _logistic_slope(scores: Floats) -> Floats:
+    """1 / (1 + exp(z)), minus the derivative of log(1 + exp(-z)), written so that exp cannot overflow."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, scores)))
+
+
+def _minimum(loss: Callable[[Floats], tuple[float, Floats]], size: int, run: Run) -> Floats:
+    from scipy.optimize import minimize
 
     def stop_when_told(intermediate_result: Any) -> None:
         if run.should_stop():
             raise StopIteration
 
-    begin = np.zeros(problem.n_features + 1)
     options: Any = {"maxiter": 200}
+    begin = np.zeros(size)
     found = minimize(loss, begin, jac=True, method="L-BFGS-B", callback=stop_when_told, options=options)
-    return problem.unscale(found.x[:-1] * shrink)
+    return np.asarray(found.x)
 
 
 def _standardised(rows: Any) -> tuple[Any, Floats]:

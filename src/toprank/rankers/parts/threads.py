@@ -6,22 +6,23 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from toprank.base import RankingData
+from toprank.base import PairData, RankingData
 from toprank.control import Outcome, Run
 from toprank.convex.algebra.threads import threads_for
 
 __all__ = ["in_few_threads"]
 
 Ranker = TypeVar("Ranker")
+Data = TypeVar("Data", RankingData, PairData)
 
 
 def in_few_threads(
-    fit: Callable[[Ranker, RankingData, Run], Outcome],
-) -> Callable[[Ranker, RankingData, Run], Outcome]:
-    """A ranker's `_fit`, with the threads of its linear algebra limited by the size of its matrices."""
+    fit: Callable[[Ranker, Data, Run], Outcome],
+) -> Callable[[Ranker, Data, Run], Outcome]:
+    """A ranker's fit, with the threads of its linear algebra limited by the size of its matrices."""
 
     @wraps(fit)
-    def limited(self: Ranker, data: RankingData, run: Run) -> Outcome:
+    def limited(self: Ranker, data: Data, run: Run) -> Outcome:
         with threads_for(_side(self, *data.X.shape)):
             return fit(self, data, run)
 

@@ -222,7 +222,7 @@ class RankerCV(GradedRanker):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._prototype())
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
-        tags.ranker_tags = replace(abilities(self._prototype()), linear=False)
+        tags.ranker_tags = replace(abilities(self._prototype()), linear=False, pairs=False)
         return tags
 
 
