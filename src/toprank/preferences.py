@@ -71,7 +71,13 @@ def _pairs_within(rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArr
 def read_pairs(
     pairs: ArrayLike, weights: ArrayLike | None, n: int, *, name: str = "weights"
 ) -> tuple[Pairs, Floats]:
-    """Row numbers (upper, lower) and positive weights, called `name` where they are wrong."""
+    """Row numbers (upper, lower) and positive weights, called `name` where they are wrong.
+
+    Examples
+    --------
+    >>> read_pairs([(2, 0), (1, 0)], None, 3)[1]
+    array([1., 1.])
+    """
     rows = np.asarray(pairs)
     if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):
         raise ValueError(f"pairs must have shape (P, 2) with at least one pair; it has {rows.shape}.")

@@ -70,6 +70,11 @@ class Progress:
         Iterations, rounds or nodes, whatever the method counts.
     phase : str
         What the method is doing, in a few words for a progress bar.
+
+    Examples
+    --------
+    >>> Progress(10.2, 10.5, seconds=3.0, phase="boxes").gap < 0.03
+    True
     """
 
     value: float
@@ -116,6 +121,10 @@ def warn_if_cut_short(outcome: Outcome, name: str, reached: tuple[float, float] 
         Of the ranker.
     reached : pair of floats, optional
         The relative gap the fit ended with and the one it was asked for.
+
+    Examples
+    --------
+    >>> warn_if_cut_short(Outcome(1.0, 1.0, Status.OPTIMAL), "RankSVM")  # all is well: silence
     """
     short = reached is not None and reached[0] > reached[1]
     gap = f", gap {reached[0]:.2g} above tol={reached[1]:g}" if reached is not None and short else ""

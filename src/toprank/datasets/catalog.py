@@ -52,6 +52,12 @@ class Entry:
         What to know before believing a figure.
     openml : OpenML or None
         Where to find it when the file is not at hand.
+
+    Examples
+    --------
+    >>> from toprank.datasets import entry
+    >>> entry("pima").rows, entry("pima").positives
+    (768, 268)
     """
 
     name: str

@@ -35,6 +35,13 @@ class Description:
     readings : mapping of str to Reading
     notes : tuple of Note
         What the user should know about it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank.datasets import Table
+    >>> described(Table(pd.DataFrame({"price": ["$1,200", "$90"]}))).description.readings["price"].kind
+    'number'
     """
 
     readings: Mapping[str, Reading]

@@ -26,6 +26,12 @@ class Declared:
         Column: values that stand for a missing one.
     everywhere : tuple of str
         Values that stand for a missing one in every column.
+
+    Examples
+    --------
+    >>> said = Declared.of(["age", "zip"], missing=["age=-999"], read=["zip=text"])
+    >>> said.missing("age"), said.ways
+    (('-999',), {'zip': 'text'})
     """
 
     ways: dict[str, str] = field(default_factory=dict)

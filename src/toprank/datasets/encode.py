@@ -26,7 +26,16 @@ VERSION = 2
 
 
 class Encoder(Protocol):
-    """How a table becomes a feature matrix."""
+    """How a table becomes a feature matrix.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank.datasets import Table
+    >>> encoder, _ = learn_encoder(Table(pd.DataFrame({"age": [30.0, 40.0], "sex": ["f", "m"]})))
+    >>> encoder.feature_names
+    ('age', 'sex=m')
+    """
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -115,6 +124,11 @@ class SparseEncoder:
         One-based numbers of the features that vary.
     scale : tuple of float
         Their standard deviations.
+
+    Examples
+    --------
+    >>> SparseEncoder(3, kept=(1, 3), scale=(1.0, 2.0)).feature_names
+    ('1', '3')
     """
 
     n_features: int
@@ -167,6 +181,14 @@ def learn_encoder(table: Table, *, categorical: Collection[str] = ()) -> tuple[E
         done so before, for more rows than these.
     categorical : collection of str
         Columns whose numbers are names of categories.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank.datasets import Table
+    >>> encoder, notes = learn_encoder(Table(pd.DataFrame({"age": [30.0, None, 50.0]})))
+    >>> [note.action for note in notes]
+    ['imputed']
     """
     if table.sparse is not None:
         return _learn_sparse(table)
@@ -265,7 +287,16 @@ def _learn_sparse(table: Table) -> tuple[Encoder, list[Note]]:
 
 
 def encoder_from_dict(fields: Mapping[str, Any]) -> Encoder:
-    """The inverse of `to_dict`; raises TypeError, KeyError or ValueError on anything else."""
+    """The inverse of `to_dict`; raises TypeError, KeyError or ValueError on anything else.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank.datasets import Table
+    >>> encoder, _ = learn_encoder(Table(pd.DataFrame({"age": [30.0, 40.0]})))
+    >>> encoder_from_dict(encoder.to_dict()).feature_names
+    ('age',)
+    """
     kind = fields["kind"]
     if kind == "columns":
         if fields.get("version", 1) not in (1, VERSION):

@@ -43,6 +43,12 @@ class Dataset:
         Rows that should be split together (one traveller, one subject), where there are any.
     entry : Entry
         Origin, licence, citation, cautions.
+
+    Examples
+    --------
+    >>> from toprank.datasets import load
+    >>> load("pima").X.shape  # doctest: +SKIP
+    (768, 8)
     """
 
     X: Any
@@ -71,6 +77,11 @@ def load(name: str, *, all_columns: bool = False) -> Dataset:
     ------
     InputError
         When the name is unknown, the data cannot be found, or it is not what the catalog describes.
+
+    Examples
+    --------
+    >>> load("pima").y.sum()  # doctest: +SKIP
+    268
     """
     known = entry(name)
     file = data_file(name)

@@ -27,6 +27,11 @@ class Note:
         The sentence a user reads after the name of the column.
     warning : bool
         It may change the ranking and deserves a look: shown above the list, not below it.
+
+    Examples
+    --------
+    >>> Note("price", "read", "as numbers").column
+    'price'
     """
 
     column: str

@@ -38,6 +38,11 @@ class Roles:
         Rows of the same value (one patient, one household) are held out together; never a feature.
     ignore : tuple of str
         Columns to leave out.
+
+    Examples
+    --------
+    >>> Roles("ill", id="patient").target
+    'ill'
     """
 
     target: str
@@ -104,6 +109,14 @@ class Labelled:
         The label values that count as 1.
     ids, qid, groups
         Identifiers, query numbers and group numbers, where there are any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank.datasets import Roles, Table
+    >>> table = Table(pd.DataFrame({"age": [30, 40, 50], "ill": ["no", "yes", "no"]}))
+    >>> Labelled.of(table, Roles("ill")).y
+    array([0, 1, 0], dtype=int8)
     """
 
     features: Table

@@ -15,7 +15,13 @@ __all__ = ["Split", "half_splits", "split_rows"]
 
 
 class Split(NamedTuple):
-    """Row numbers of the two parts, each in rising order."""
+    """Row numbers of the two parts, each in rising order.
+
+    Examples
+    --------
+    >>> Split(np.array([0, 2]), np.array([1, 3])).test
+    array([1, 3])
+    """
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]

@@ -62,6 +62,12 @@ class Table:
         What was assumed about the file, in plain sentences.
     fingerprint : str
         SHA-256 of what came from standard input, which cannot be read again; else empty.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> len(Table(pd.DataFrame({"age": [30, 40]})))
+    2
     """
 
     frame: pd.DataFrame
@@ -133,6 +139,15 @@ def read_table(
     ------
     InputError
         With one line, whatever is wrong with the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "items.csv"
+    ...     _ = file.write_text(chr(10).join(["age;ill", "30;no", "40;yes"]))
+    ...     read_table(file).columns
+    ['age', 'ill']
     """
     try:
         if os.fspath(path) == STANDARD_INPUT:

@@ -67,6 +67,14 @@ class Certificate:
         Plain sentences a user should know.
     proof : dict or None
         The partition that was searched, where it was kept, for `verify` to replay.
+
+    Examples
+    --------
+    >>> from toprank import ExactRanker
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> certificate = ExactRanker("auc", random_state=0).fit(X, y).certificate_
+    >>> certificate.value, certificate.proved
+    (0.75, True)
     """
 
     coef: tuple[float, ...]

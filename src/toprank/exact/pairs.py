@@ -41,6 +41,13 @@ class PairArrays:
         What lost pairs cost.
     margin : float
         Smallest score difference that wins a pair, relative to the pair's own length; zero: any.
+
+    Examples
+    --------
+    >>> from toprank.exact import RankingProblem
+    >>> arrays = RankingProblem.from_labels([[0.0], [1.0], [3.0]], [0, 1, 0], "auc").arrays()
+    >>> arrays.differences.ravel().tolist()
+    [0.5, -0.5]
     """
 
     differences: Floats

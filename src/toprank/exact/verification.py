@@ -29,6 +29,11 @@ class Verification:
     ----------
     held, failed, unchecked : tuples of str
         Plain sentences: what was checked and holds, what was checked and does not, what was not checked.
+
+    Examples
+    --------
+    >>> Verification(held=("The value is right.",)).passed
+    True
     """
 
     held: tuple[str, ...] = ()

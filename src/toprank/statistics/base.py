@@ -48,6 +48,13 @@ class RankStatistic(ABC):
         False for losses.
     examples : tuple of str
         Text forms that the contract checks run.
+
+    Examples
+    --------
+    >>> from toprank import statistics
+    >>> ndcg = statistics.get("ndcg@2")
+    >>> str(ndcg), ndcg([1, 0, 1], [3.0, 2.0, 1.0], ties="mean") < 1.0
+    ('ndcg@2', True)
     """
 
     name: ClassVar[str]
@@ -191,6 +198,12 @@ class BipartiteStatistic(RankStatistic):
 
     Subclasses define `_expected`: the value of a list of groups, averaged over the orders inside each
     group. The worst and the best order need nothing more, since they are lists of unmixed groups.
+
+    Examples
+    --------
+    >>> from toprank import statistics
+    >>> isinstance(statistics.get("precision@2"), BipartiteStatistic)
+    True
     """
 
     def _read_labels(self, y: ArrayLike) -> NDArray[Any]:
@@ -240,6 +253,12 @@ class LinearRankStatistic(BipartiteStatistic):
     sum of ``weights(n, n_pos)`` at the positions of the positives, position 0 on top. With ties counted
     against us it is the sum over j of ``weights[j + c_(j)]``, c_i the number of negatives scored at or
     above positive i, sorted ascending.
+
+    Examples
+    --------
+    >>> from toprank import statistics
+    >>> statistics.get("reciprocal_rank_sum").weights(4, 2)
+    array([1. , 0.5 , 0.33333333, 0.25 ])
     """
 
     _same_everywhere: ClassVar[bool] = False
@@ -302,7 +321,14 @@ _S = TypeVar("_S", bound=type[RankStatistic])
 
 
 def register(statistic: _S) -> _S:
-    """Class decorator: make a statistic known to `toprank.statistics.get` by its name and aliases."""
+    """Class decorator: make a statistic known to `toprank.statistics.get` by its name and aliases.
+
+    Examples
+    --------
+    >>> from toprank import statistics
+    >>> register(type(statistics.get("dcg"))).name  # as the decorator of a class; known already, so no change
+    'dcg'
+    """
     for name in (statistic.name, *statistic.aliases):
         if _REGISTRY.setdefault(name, statistic).__qualname__ != statistic.__qualname__:
             raise ValueError(f"a statistic named {name!r} is registered already")

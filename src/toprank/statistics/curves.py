@@ -40,6 +40,11 @@ class RocCurve:
         Share of the negatives and of the positives scored at or above each threshold.
     thresholds : array of float64
         Distinct scores, highest first, after an infinite one that nothing reaches.
+
+    Examples
+    --------
+    >>> roc_curve([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]).tpr
+    array([0. , 0.5, 0.5, 1. , 1. ])
     """
 
     fpr: Floats
@@ -84,6 +89,11 @@ class PrecisionRecallCurve:
         Distinct scores, lowest first; one entry fewer than `precision`.
     prevalence : float
         Share of positives: the precision of a random list.
+
+    Examples
+    --------
+    >>> precision_recall_curve([1, 0, 1], [3.0, 2.0, 1.0]).precision
+    array([0.66666667, 0.5 , 1. , 1. ])
     """
 
     precision: Floats
@@ -103,6 +113,11 @@ class GainCurve:
         Distinct scores, highest first, after an infinite one.
     prevalence : float
         Share of positives; a perfect list has found all of them at this depth.
+
+    Examples
+    --------
+    >>> cumulative_gain_curve([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]).gain
+    array([0. , 0.5, 0.5, 1. , 1. ])
     """
 
     depth: Floats
@@ -123,6 +138,11 @@ class LiftCurve:
         Distinct scores, highest first.
     prevalence : float
         Share of positives; the lift is at most one over it.
+
+    Examples
+    --------
+    >>> lift_curve([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0]).lift
+    array([4. , 2. , 1.33333333, 1. ])
     """
 
     depth: Floats

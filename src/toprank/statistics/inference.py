@@ -42,6 +42,11 @@ class MatchedPairsTest:
     degrees_of_freedom : int
     p_value : float
         Two-sided; NaN when all differences are the same number other than zero.
+
+    Examples
+    --------
+    >>> matched_pairs_test([0.8, 0.9, 0.85], [0.75, 0.75, 0.75]).t > 0
+    True
     """
 
     difference: float
@@ -167,6 +172,13 @@ class BootstrapInterval:
         The method used: "percentile" also where BCa was asked for but is undefined, as when all resamples
         lie on one side of the difference.
     n_resamples : int
+
+    Examples
+    --------
+    >>> from toprank.statistics import bootstrap_difference
+    >>> y, first, second = [0, 0, 1, 1] * 5, [1, 2, 3, 4] * 5, [4, 3, 2, 1] * 5
+    >>> bootstrap_difference("auc", y, first, second, random_state=0).difference
+    1.0
     """
 
     difference: float

@@ -159,6 +159,11 @@ def pair_counts(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | N
     scores : array-like of shape (n,)
     sample_weight : array-like of shape (n,), optional
         Whole numbers: copies of each row.
+
+    Examples
+    --------
+    >>> pair_counts([1, 2, 3], [1.0, 3.0, 2.0]).concordant
+    2.0
     """
     labels = read_values(y)
     values = read_scores(scores, labels.size)

@@ -1,0 +1,52 @@
+"""What the pages show in Python runs, page by page, and every public name has a docstring with an example."""
+
+import importlib
+import inspect
+import pathlib
+import re
+import warnings
+
+import pytest
+
+import toprank
+from toprank.statistics import base
+
+ROOT = pathlib.Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+
+
+def blocks(page):
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
+    """One block after the other, in one namespace, as a reader would paste them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(base, "_REGISTRY", dict(base._REGISTRY))  # a page may define a statistic
+    names = {"__name__": "page"}
+    for number, code in enumerate(blocks(page), start=1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", toprank.control.SearchStoppedWarning)
+            exec(compile(code, f"{page.name}, block {number}", "exec"), names)
+
+
+def public_names():
+    """Every name of every public module: (module, name)."""
+    for module in ("toprank", *(f"toprank.{name}" for name in sorted(toprank._SUBMODULES))):
+        for name in importlib.import_module(module).__all__:
+            value = getattr(importlib.import_module(module), name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield f"{module}.{name}"
+
+
+@pytest.mark.parametrize("name", sorted(public_names()))
+def test_every_public_name_is_explained_with_an_example(name):
+    module, _, own = name.rpartition(".")
+    value = getattr(importlib.import_module(module), own)
+    said = inspect.getdoc(value) or ""
+    assert said, f"{name} has no docstring"
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        return
+    assert ">>>" in said, f"{name} has no example"
