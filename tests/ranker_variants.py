@@ -11,6 +11,7 @@ from typing import Any
 
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import toprank
 
@@ -127,6 +128,17 @@ MODES = {
     ),
     "TopPush": ({}, [*modes("loss", "logistic", "hinge"), *modes("kernel", "rbf"), *APPROXIMATIONS]),
     "TopPushK": ({}, modes("loss", "logistic", "hinge")),
+    "TreeRank": (
+        {},
+        [
+            *modes("min_samples_leaf", 1),
+            *modes("leaf_order", "rate"),
+            *modes("leaf_penalty", "cv"),
+            *modes("top", "70%"),
+            {"splitter": LogisticRegression(), "max_depth": 3},
+            {"splitter": DecisionTreeClassifier(max_depth=2), "max_depth": 3},
+        ],
+    ),
 }
 # These take a minute each.
 SLOW_MODES = {

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from toprank.rankers.tuning.named import RankSVMCV as RankSVMCV
     from toprank.rankers.tuning.path import regularisation_path as regularisation_path
     from toprank.rankers.tuning.search_cv import RankerCV as RankerCV
+    from toprank.trees.tree_rank import TreeRank as TreeRank
 
 __version__ = "0.1.0"
 
@@ -68,6 +69,7 @@ _HOME = {
     "TopEnsemble": "toprank.ensemble.top_ensemble",
     "TopPush": "toprank.rankers.top_push",
     "TopPushK": "toprank.rankers.top_push",
+    "TreeRank": "toprank.trees.tree_rank",
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }

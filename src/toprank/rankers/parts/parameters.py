@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_at_least", "check_choice", "check_penalty_weight", "check_share"]
+__all__ = ["check_at_least", "check_choice", "check_count", "check_penalty_weight", "check_share"]
 
 
 def check_penalty_weight(C: Any) -> float:
@@ -48,6 +48,17 @@ def check_at_least(name: str, value: Any, least: float) -> float:
     if isinstance(value, Real) and least <= float(value) < math.inf:
         return float(value)
     raise ValueError(f"{name}={value!r} must be a finite number of at least {least}.")
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number, or an error when it is none or smaller than allowed.
+
+    >>> check_count("n_estimators", 100)
+    100
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
+        return int(value)
+    raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
 def check_share(name: str, value: Any, of: str) -> float:

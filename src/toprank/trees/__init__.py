@@ -1,0 +1,1 @@
+"""Ranking trees, forests of them, and the consensus of several rankings."""
