@@ -15,7 +15,7 @@ from toprank.datasets import Encoder, Note, Roles, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RankingModel", "frame_in_order", "ordered_by", "ranked_frame", "ranks_of"]
+__all__ = ["RankingModel", "frame_in_order", "listing_order", "ordered_by", "ranked_frame", "ranks_of"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def frame_in_order(
         first = [ids.name, *(name for name in theirs.columns if name != ids.name)]
         theirs = theirs[first]
     frame = pd.concat([pd.DataFrame(ours), theirs.reset_index(drop=True)], axis=1)
-    return frame.iloc[_listing(order, qid)].reset_index(drop=True)
+    return frame.iloc[listing_order(order, qid)].reset_index(drop=True)
 
 
 def ordered_by(ranker: Any, X: Any, qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
@@ -112,14 +112,14 @@ def ordered_by(ranker: Any, X: Any, qid: NDArray[np.int64] | None) -> NDArray[np
     return order
 
 
-def _listing(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
+def listing_order(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
     """Rows best first, query after query."""
     return order if qid is None else order[np.argsort(qid[order], kind="stable")]
 
 
 def ranks_of(order: NDArray[np.intp], qid: NDArray[np.int64] | None) -> NDArray[np.intp]:
     """Position of each row in its list, from 1."""
-    listing = _listing(order, qid)
+    listing = listing_order(order, qid)
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[listing] = np.arange(1, len(order) + 1)
     if qid is not None:

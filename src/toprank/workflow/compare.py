@@ -21,7 +21,7 @@ from toprank.workflow.afford import affordable_members
 from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up
 from toprank.workflow.options import checked_settings
-from toprank.workflow.source import Source
+from toprank.workflow.source import Source, provenance
 from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
@@ -80,6 +80,8 @@ class CompareReport:
     remarks : list of str
     interrupted : bool
         Whether Ctrl-C ended it before the last split.
+    provenance : dict
+        Where the figures come from: file, its fingerprint, budget, seed, versions.
     seconds : float
     """
 
@@ -92,6 +94,7 @@ class CompareReport:
     advice: str
     remarks: list[str]
     interrupted: bool
+    provenance: dict[str, Any]
     seconds: float
 
 
@@ -132,6 +135,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         advice=advice(figures, greater_is_better=statistic.greater_is_better),
         remarks=_each_once([*source.remarks, *remarks, *more]),
         interrupted=interrupted,
+        provenance=provenance(source, budget, options.seed) | {"base": options.base},
         seconds=time.perf_counter() - began,
     )
 

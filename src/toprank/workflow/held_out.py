@@ -22,7 +22,7 @@ from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_valu
 from toprank.workflow.candidates import LOGISTIC, label_of, made_for
 from toprank.workflow.contributions import features_of, importance_at, linear_coefficients
 from toprank.workflow.fitting import Items, fit_quietly, value_of
-from toprank.workflow.hits import Hits, hits_table
+from toprank.workflow.hits import Hits, SplitScores, hits_table
 from toprank.workflow.source import Source
 
 __all__ = ["HeldOut", "Judged", "Task", "chance_value", "judge"]
@@ -130,8 +130,12 @@ class HeldOut:
     @cached_property
     def hits(self) -> list[Hits]:
         """Hits among the first 10, 20, 50, 100 and the budget."""
-        judged = [(split.y, split.qid, split.scores) for split in self.splits]
-        return hits_table(self.budget, judged, self.fraction)
+        return hits_table(self.budget, self.judged, self.fraction)
+
+    @property
+    def judged(self) -> list[SplitScores]:
+        """Labels, queries and scores of the held-out rows of each split."""
+        return [(split.y, split.qid, split.scores) for split in self.splits]
 
     @property
     def rows(self) -> int:

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from toprank.datasets import Encoder
 from toprank.workflow.fitting import Items
 
-__all__ = ["column_hints", "width_hint"]
+__all__ = ["column_hints", "repeated_rows", "width_hint"]
 
 SUSPICIOUS_AUC = 0.995
 COLUMNS_AT_A_TIME = 256
@@ -33,6 +33,14 @@ def width_hint(features: int, rows: int, reranked: bool) -> list[str]:
         f"{features} features for {which}: with so many, any order can be had by chance; believe the held-out"
         " figures only, or leave columns out with --ignore."
     ]
+
+
+def repeated_rows(items: Items) -> int:
+    """Rows that repeat an earlier one, label included: copies in both parts of a split flatter its figures."""
+    if items.features.sparse is not None:
+        return 0
+    frame = items.features.frame
+    return int(frame.assign(**{"\0label": items.y}).duplicated().sum())
 
 
 def _row_numbers(items: Items) -> list[str]:

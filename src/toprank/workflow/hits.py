@@ -9,7 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Hits", "chance_of", "hits_at", "hits_table", "sizes_for"]
+__all__ = [
+    "Hits",
+    "SplitScores",
+    "chance_of",
+    "hits_at",
+    "hits_lines",
+    "hits_table",
+    "hits_up_to",
+    "shortest_list",
+    "sizes_for",
+]
 
 USUAL_SIZES = (10, 20, 50, 100)
 COVERED = 0.8
@@ -18,6 +28,7 @@ FEWEST_FOR_AN_INTERVAL = 3
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+SplitScores = tuple[NDArray[np.int8], Codes | None, Mapping[str, Floats]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +83,22 @@ def hits_at(k: int, y: NDArray[np.int8], scores: Floats, qid: Codes | None = Non
     >>> hits_at(2, np.array([1, 0, 1], dtype=np.int8), np.array([3.0, 2.0, 1.0]))
     1.0
     """
+    return float(hits_up_to(y, scores, qid)[: k + 1][-1])
+
+
+def hits_up_to(y: NDArray[np.int8], scores: Floats, qid: Codes | None = None) -> Floats:
+    """Hits among the first 0, 1, 2, ... items of the longest list: `hits_at` for every k at once.
+
+    >>> hits_up_to(np.array([1, 0, 1], dtype=np.int8), np.array([3.0, 2.0, 1.0]))
+    array([0., 1., 1., 2.])
+    """
     lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
     order = np.lexsort((y, -scores, lists))
-    return float(np.mean([y[order[part]][:k].sum() for part in _parts(lists[order])]))
+    starts = np.flatnonzero(np.diff(lists[order], prepend=lists[order[0]] - 1))
+    sizes = np.diff(np.append(starts, len(lists)))
+    places = np.arange(len(lists)) - np.repeat(starts, sizes)
+    found = np.bincount(places, y[order], minlength=int(sizes.max()))
+    return np.concatenate(([0.0], np.cumsum(found) / len(starts)))
 
 
 def chance_of(k: int, y: NDArray[np.int8], qid: Codes | None = None) -> float:
@@ -101,7 +125,7 @@ def sizes_for(budget: int, shortest: int) -> list[int]:
 
 def hits_table(
     budget: int,
-    judged: Sequence[tuple[NDArray[np.int8], Codes | None, Mapping[str, Floats]]],
+    judged: Sequence[SplitScores],
     overlap: float,
 ) -> list[Hits]:
     """One line for each size of the head of the list.
@@ -114,24 +138,23 @@ def hits_table(
     overlap : float
         Share of the held-out rows that two splits have in common.
     """
-    if not judged:
-        return []
-    shortest = min(len(y) if qid is None else int(np.bincount(qid).max()) for y, qid, _ in judged)
+    return hits_lines(sizes_for(budget, shortest_list(judged)), judged, overlap) if judged else []
+
+
+def shortest_list(judged: Sequence[SplitScores]) -> int:
+    """How many items the held-out lists of every split have; with queries, the longest of each split."""
+    return min(len(y) if qid is None else int(np.bincount(qid).max()) for y, qid, _ in judged)
+
+
+def hits_lines(sizes: Sequence[int], judged: Sequence[SplitScores], overlap: float) -> list[Hits]:
+    """Hits among the first so many, for each of the sizes; see `hits_table`."""
+    found = {name: [hits_up_to(y, scores[name], qid) for y, qid, scores in judged] for name in judged[0][2]}
     return [
         Hits(
             k,
             float(np.mean([chance_of(k, y, qid) for y, qid, _ in judged])),
-            {
-                name: tuple(hits_at(k, y, scores[name], qid) for y, qid, scores in judged)
-                for name in judged[0][2]
-            },
+            {name: tuple(float(one[: k + 1][-1]) for one in splits) for name, splits in found.items()},
             overlap,
         )
-        for k in sizes_for(budget, shortest)
+        for k in sizes
     ]
-
-
-def _parts(lists: Codes) -> list[slice]:
-    """The stretches of equal numbers in a sorted array."""
-    starts = np.flatnonzero(np.diff(lists, prepend=lists[0] - 1))
-    return [slice(begin, end) for begin, end in zip(starts, [*starts[1:], len(lists)], strict=True)]

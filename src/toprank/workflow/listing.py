@@ -12,9 +12,9 @@ from toprank.base import BaseRanker, best_first, ranking_scores
 from toprank.datasets import InputError, Table
 from toprank.lineup import ENSEMBLE, Settings
 from toprank.model import RankingModel
-from toprank.model.ranking import frame_in_order, ordered_by, ranks_of
+from toprank.model.ranking import frame_in_order, listing_order, ordered_by, ranks_of
 from toprank.workflow.candidates import LOGISTIC, made_for
-from toprank.workflow.contributions import contributions, words_for
+from toprank.workflow.contributions import cells_in_words, contributions, features_of, words_for
 from toprank.workflow.fitting import Items, fit_quietly
 from toprank.workflow.held_out import HeldOut
 from toprank.workflow.splits import out_of_fold_splits
@@ -22,7 +22,17 @@ from toprank.workflow.splits import out_of_fold_splits
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OUT_OF_FOLD", "UNSEEN", "USED", "Place", "list_items", "out_of_fold_scores", "plain_list"]
+__all__ = [
+    "OUT_OF_FOLD",
+    "UNSEEN",
+    "USED",
+    "Place",
+    "Reasons",
+    "list_items",
+    "out_of_fold_scores",
+    "plain_list",
+    "reasons_for",
+]
 
 Floats = NDArray[np.float64]
 OUT_OF_FOLD, UNSEEN, USED = "out of fold", "unseen", "label used"
@@ -30,6 +40,8 @@ OUT_OF_FOLD, UNSEEN, USED = "out of fold", "unseen", "label used"
 FOLDS = 5
 MOST_REASONS = 200
 """Rows of the list that come with reasons; nobody reads more."""
+MOST_PARTS = 20
+"""Columns named in the reasons of one item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,25 @@ class Place:
     scores: Floats
     logistic: Floats
     right: str
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What the columns add to the scores of the first items of a list.
+
+    Parameters
+    ----------
+    rows : array
+        Rows of the table, in the order of the list.
+    words : list of str
+        The main contributions of each.
+    parts : list of list of (column, cell, float)
+        What columns add, the largest first, with the cell as a person writes it.
+    """
+
+    rows: NDArray[np.intp]
+    words: list[str]
+    parts: list[list[tuple[str, str, float]]]
 
 
 def out_of_fold_scores(
@@ -88,7 +119,7 @@ def plain_list(model: RankingModel, table: Table, X: Any) -> pd.DataFrame:
     ids = roles.identifiers(table) if roles.id in table.columns else None
     qid = roles.queries(table) if roles.qid in table.columns else None
     order = ordered_by(model.ranker, X, qid)
-    more = {"why": _reasons(model, table, X, order)}
+    more = {"why": _words(reasons_for(model, table, X, listing_order(order, qid)), len(table))}
     return frame_in_order(table, order, ranking_scores(model.ranker, X, qid), ids=ids, qid=qid, more=more)
 
 
@@ -100,7 +131,7 @@ def list_items(
     name: str,
     held_out: HeldOut | None,
     budget: int,
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, Reasons]:
     """The items best first, with rank, score, place by logistic regression, firmness and reasons."""
     roles = model.roles
     ids = roles.identifiers(table) if roles.id in table.columns else None
@@ -110,17 +141,32 @@ def list_items(
         more["logistic_rank"] = ranks_of(best_first(place.logistic), qid)
     if held_out is not None:
         more[f"in_first_{budget}"] = _firmness(held_out, name, budget, len(table), place.right, qid)
-    more["why"] = _reasons(model, table, X, place.order)
-    return frame_in_order(table, place.order, place.scores, ids=ids, qid=qid, more=more)
+    reasons = reasons_for(model, table, X, listing_order(place.order, qid))
+    more["why"] = _words(reasons, len(table))
+    return frame_in_order(table, place.order, place.scores, ids=ids, qid=qid, more=more), reasons
 
 
-def _reasons(model: RankingModel, table: Table, X: Any, order: NDArray[np.intp]) -> NDArray[Any]:
-    """Main contributions of the first items, in words; nothing for the rest."""
+def reasons_for(model: RankingModel, table: Table, X: Any, order: NDArray[np.intp]) -> Reasons:
+    """Contributions to the scores of the first items of an order."""
     head = order[:MOST_REASONS]
-    parts = contributions(model.ranker, X[head], model.encoder)
-    reasons = np.full(len(table), "", dtype=object)
-    reasons[head] = words_for(table.take(head), model.encoder, parts)
-    return reasons
+    first, encoder = table.take(head), model.encoder
+    added = contributions(model.ranker, X[head], encoder)
+    largest = np.argsort(-np.abs(added), axis=1, kind="stable")[:, :MOST_PARTS]
+    names = [feature.name for feature in features_of(encoder)]
+    needed = np.unique(largest[np.take_along_axis(added, largest, axis=1) != 0.0])
+    cells = {int(k): cells_in_words(first, encoder, int(k)) for k in needed}
+    parts = [
+        [(names[k], cells[k][row], float(added[row, k])) for k in columns.tolist() if added[row, k]]
+        for row, columns in enumerate(largest)
+    ]
+    return Reasons(head, words_for(first, encoder, added), parts)
+
+
+def _words(reasons: Reasons, n: int) -> NDArray[Any]:
+    """Reasons in words for the first items, nothing for the rest, by row of the table."""
+    words = np.full(n, "", dtype=object)
+    words[reasons.rows] = reasons.words
+    return words
 
 
 def _firmness(

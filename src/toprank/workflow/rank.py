@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-import toprank
 from toprank.base import best_first, ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import Encoder, InputError, Table, learn_encoder
 from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, TopWidenedWarning
 from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings
 from toprank.model import RankingModel
-from toprank.model.ranking import ordered_by
+from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
 from toprank.workflow.afford import affordable_members
 from toprank.workflow.candidates import (
@@ -34,13 +33,14 @@ from toprank.workflow.candidates import (
 from toprank.workflow.contributions import linear_coefficients
 from toprank.workflow.depth import chosen_depth
 from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
+from toprank.workflow.found import found_within
+from toprank.workflow.groups import Groups, group_shares
 from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
-from toprank.workflow.hints import column_hints, width_hint
-from toprank.workflow.hits import chance_of, hits_at
+from toprank.workflow.hints import column_hints, repeated_rows, width_hint
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
 from toprank.workflow.options import PREFERENCES, RankOptions, checked_settings
-from toprank.workflow.report import Found, RankReport, column_worths
-from toprank.workflow.source import Source
+from toprank.workflow.report import RankReport, column_worths
+from toprank.workflow.source import Source, provenance
 from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
@@ -284,9 +284,10 @@ class _Job:
         named = None if coef is None else dict(zip(self.encoder.feature_names, coef.tolist(), strict=True))
         outcome = getattr(ranker, "outcome_", None)
         depth = int(ranker.n_top_) if name == RERANK else None
+        listing, reasons = list_items(model, self.target, X, place, name, held_out, task.budget)
         return RankReport(
             model=model,
-            listing=list_items(model, self.target, X, place, name, held_out, task.budget),
+            listing=listing,
             listed=self.target.source,
             order=place.right,
             statistic=str(task.statistic),
@@ -298,11 +299,14 @@ class _Job:
             why=choice.why,
             training=value_of(task.statistic, items.y, trained, items.qid),
             chance=chance_value(task.statistic, items.y, items.qid),
-            found=self._found(place),
+            found=found_within(task.budget, items, place, name),
             held_out=held_out,
             columns=column_worths(name, named, held_out),
             linear=coef is not None,
             outcome=outcome if isinstance(outcome, Outcome) else None,
+            reasons=reasons,
+            groups=self._groups(listing, place),
+            duplicates=repeated_rows(items),
             notes=self.notes,
             new_notes=new_notes if self.unseen else [],
             remarks=self._all_remarks(depth),
@@ -334,14 +338,15 @@ class _Job:
             return Place(order, scores, ranking_scores(logistic, self.X), USED)
         return Place(best_first(ours), ours, theirs, OUT_OF_FOLD)
 
-    def _found(self, place: Place) -> Found | None:
-        if place.right != OUT_OF_FOLD or self.task.items.qid is not None:
+    def _groups(self, listing: Any, place: Place) -> Groups | None:
+        """Shares of the groups, where a column of them was named, is no clock, and the list has it."""
+        roles = self.source.roles
+        if roles.group is None or self.source.times is not None or roles.group not in self.target.columns:
             return None
-        y, budget = self.task.items.y, self.task.budget
-        both = (place.scores, place.logistic)
-        ours, theirs = (set(best_first(scores)[:budget].tolist()) for scores in both)
-        hits = [round(hits_at(budget, y, scores)) for scores in both]
-        return Found(hits[0], hits[1], chance_of(budget, y), len(ours - theirs))
+        qid = roles.queries(self.target) if roles.qid in self.target.columns else None
+        order = listing_order(place.order, qid)
+        y = None if self.unseen else self.task.items.y[order]
+        return group_shares(listing, roles.group, ranks_of(place.order, qid)[order], self.task.budget, y)
 
     def _all_remarks(self, depth: int | None) -> list[str]:
         source = self.source
@@ -357,20 +362,10 @@ class _Job:
         return list(dict.fromkeys([*said, *self.remarks]))
 
     def _provenance(self, name: str) -> dict[str, Any]:
-        import sklearn
-
-        return {
-            "data": self.source.table.source,
-            "data_sha256": self.source.fingerprint,
-            "rows": self.source.rows,
-            "positives": self.source.positives,
+        return provenance(self.source, self.task.budget, self.options.seed) | {
             "ranker": name,
             "base": self.options.base,
-            "budget": self.task.budget,
             "depth": self.settings.top if name == RERANK else None,
-            "seed": self.options.seed,
-            "scikit_learn": sklearn.__version__,
-            "toprank": toprank.__version__,
         }
 
 

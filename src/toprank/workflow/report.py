@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,26 +12,20 @@ import numpy as np
 from toprank.control import Outcome
 from toprank.datasets import Note
 from toprank.ensemble.rank_then_rerank import RankThenRerank
+from toprank.exact import Certificate
 from toprank.model import RankingModel
+from toprank.rankers.exact import ExactRanker
 from toprank.workflow.candidates import label_of
 from toprank.workflow.fitting import outcome_sentence
+from toprank.workflow.found import Found
+from toprank.workflow.groups import Groups
 from toprank.workflow.held_out import HeldOut
+from toprank.workflow.listing import Reasons
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ColumnWorth", "Found", "RankReport", "column_worths"]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Hits among the first of the labelled list, each item placed by models that had not seen its label."""
-
-    ours: int
-    logistic: int
-    chance: float
-    different: int
-    """Items within the budget that logistic regression would have left out."""
+__all__ = ["ColumnWorth", "RankReport", "column_worths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,16 @@ class ColumnWorth:
         the column is shuffled on held-out items.
     agreeing, resamples : int
         How many of the resamples give it the same sign.
+    low, high : float
+        The smallest and the largest value in the resamples; NaN without any.
     """
 
     name: str
     value: float
     agreeing: int
     resamples: int
+    low: float = math.nan
+    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,12 @@ class RankReport:
         Whether these are coefficients.
     outcome : Outcome or None
         How the search for the final model ended.
+    reasons : Reasons
+        What the columns add to the scores of the first items.
+    groups : Groups or None
+        Who gets the places within the budget, where a column of groups was named.
+    duplicates : int
+        Labelled rows that repeat an earlier one in every column that is learned from, and in the label.
     notes, new_notes : lists of Note
         What was done to the columns, of the labelled and of the new items.
     remarks : list of str
@@ -112,6 +118,9 @@ class RankReport:
     columns: list[ColumnWorth]
     linear: bool
     outcome: Outcome | None
+    reasons: Reasons
+    groups: Groups | None
+    duplicates: int
     notes: list[Note]
     new_notes: list[Note]
     remarks: list[str]
@@ -131,6 +140,13 @@ class RankReport:
             return ""
         kept = isinstance(ranker, RankThenRerank) and not ranker.reranked_
         return self.outcome.notes[-1] if kept else outcome_sentence(self.outcome)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What the exact search claims about the final model, where there was one."""
+        ranker = self.model.ranker
+        exact = ranker.reranker_ if isinstance(ranker, RankThenRerank) else ranker
+        return exact.certificate_ if isinstance(exact, ExactRanker) else None
 
     @property
     def encoding(self) -> str:
@@ -161,9 +177,7 @@ def column_worths(
     if coefficients is not None:
         resampled: Any = [split.coefficients.get(name, {}) for split in splits]
         worths = [
-            ColumnWorth(
-                feature, value, sum(value * one.get(feature, 0.0) > 0 for one in resampled), len(splits)
-            )
+            _worth(feature, value, [one.get(feature, 0.0) for one in resampled], value)
             for feature, value in coefficients.items()
         ]
     else:
@@ -172,8 +186,11 @@ def column_worths(
             for column, value in split.importance.get(name, {}).items():
                 if not np.isnan(value):
                     lost.setdefault(column, []).append(value)
-        worths = [
-            ColumnWorth(column, float(np.mean(some)), sum(one > 0 for one in some), len(some))
-            for column, some in lost.items()
-        ]
+        worths = [_worth(column, float(np.mean(some)), some, 1.0) for column, some in lost.items()]
     return sorted(worths, key=lambda worth: -abs(worth.value))
+
+
+def _worth(name: str, value: float, resampled: Sequence[float], sign: float) -> ColumnWorth:
+    """What a column counts for; a resample agrees that gives it this sign."""
+    low, high = (min(resampled), max(resampled)) if resampled else (math.nan, math.nan)
+    return ColumnWorth(name, value, sum(sign * one > 0 for one in resampled), len(resampled), low, high)

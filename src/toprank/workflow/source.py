@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import toprank
 from toprank import datasets
 from toprank.datasets import Declared, InputError, Labelled, Roles, Table
 from toprank.datasets.content import STANDARD_INPUT
@@ -22,6 +23,7 @@ __all__ = [
     "Columns",
     "Source",
     "open_source",
+    "provenance",
     "read_items",
     "read_new",
     "split_column",
@@ -100,6 +102,22 @@ class Source:
     def positives(self) -> int:
         """How many of them belong at the top."""
         return int(self.labelled.y.sum())
+
+
+def provenance(source: Source, budget: int, seed: int) -> dict[str, Any]:
+    """Where figures come from, as plain values: file, rows, seed, versions."""
+    import sklearn
+
+    return {
+        "data": source.table.source,
+        "data_sha256": source.fingerprint,
+        "rows": source.rows,
+        "positives": source.positives,
+        "budget": budget,
+        "seed": seed,
+        "scikit_learn": sklearn.__version__,
+        "toprank": toprank.__version__,
+    }
 
 
 def open_source(data: str | None, columns: Columns) -> Source:

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from toprank.control import Outcome
 from toprank.datasets import Note, warning_sentences
+from toprank.exact import Certificate
+from toprank.workflow.candidates import LOGISTIC, label_of
 from toprank.workflow.compare import CompareReport
+from toprank.workflow.cut_offs import figures_by_cut_off, mean_roc
 from toprank.workflow.explain import Explanation
 from toprank.workflow.held_out import HeldOut
+from toprank.workflow.listing import Reasons
 from toprank.workflow.report import RankReport
 from toprank.workflow.score import ScoreReport
 from toprank.workflow.verify import VerifyReport
@@ -28,18 +32,29 @@ __all__ = [
 ]
 
 
-def ranking_summary(report: RankReport, files: Mapping[str, str], *, head: int) -> dict[str, Any]:
-    """All of a ranking but the list below its head."""
-    held_out = report.held_out
+MOST_EVENTS = 300
+"""Events of a search that are handed on."""
+
+
+def ranking_summary(
+    report: RankReport, files: Mapping[str, str], *, head: int, command: str = ""
+) -> dict[str, Any]:
+    """All of a ranking but the list below its head: what `--json` prints and the report page shows."""
+    held_out, roles, certificate = report.held_out, report.model.roles, report.certificate
     return _finite(
         {
             "statistic": report.statistic,
             "rows": report.rows,
             "positives": report.positives,
+            "target": roles.target,
             "positive": list(report.model.positive),
+            "id": roles.id,
+            "qid": roles.qid,
+            "group": roles.group,
             "budget": report.budget,
             "depth": report.depth,
             "delivered": report.delivered,
+            "labels": _labels(report),
             "why": report.why,
             "seed": report.model.provenance["seed"],
             "training": report.training,
@@ -50,21 +65,28 @@ def ranking_summary(report: RankReport, files: Mapping[str, str], *, head: int) 
             "linear": report.linear,
             "outcome": None if report.outcome is None else _outcome(report.outcome),
             "certainty": report.certainty,
+            "certificate": None if certificate is None else _certificate(certificate),
             "interrupted": report.interrupted,
             "listed": report.listed,
+            "listed_rows": len(report.listing),
             "order": report.order,
             "list": _records(report.listing, head),
+            "contributions": _contributions(report.reasons, head),
+            "groups": None if report.groups is None else asdict(report.groups),
             "encoding": report.encoding,
             "columns": _notes(report.notes),
             "new_columns": _notes(report.new_notes),
+            "duplicates": report.duplicates,
             "remarks": [*report.remarks, *warning_sentences(report.new_notes)],
             "files": list(files),
+            "provenance": dict(report.model.provenance),
+            "command": command,
             "seconds": report.seconds,
         }
     )
 
 
-def comparison_summary(report: CompareReport) -> dict[str, Any]:
+def comparison_summary(report: CompareReport, *, command: str = "") -> dict[str, Any]:
     """All figures of a comparison, split by split."""
     rankers = [
         {
@@ -87,6 +109,8 @@ def comparison_summary(report: CompareReport) -> dict[str, Any]:
             "advice": report.advice,
             "remarks": report.remarks,
             "interrupted": report.interrupted,
+            "provenance": report.provenance,
+            "command": command,
             "seconds": report.seconds,
         }
     )
@@ -154,11 +178,46 @@ def _held_out(held_out: HeldOut, delivered: str) -> dict[str, Any]:
             }
             for line in held_out.hits
         ],
+        "cut_offs": figures_by_cut_off(held_out),
+        "roc": mean_roc(held_out),
         "p_value": held_out.p_value(delivered),
         "tested": held_out.tested(delivered),
         "sentence": held_out.sentence(delivered),
         "expectation": held_out.expectation(delivered),
     }
+
+
+def _labels(report: RankReport) -> dict[str, str]:
+    """What the tables call the rankers."""
+    judged = [] if report.held_out is None else report.held_out.rankers
+    return {name: label_of(name) for name in dict.fromkeys([report.delivered, LOGISTIC, *judged])}
+
+
+def _certificate(certificate: Certificate) -> dict[str, Any]:
+    """The claim, and how value and bound met; of a long search some of the events."""
+    every = max(1, math.ceil(len(certificate.history) / MOST_EVENTS))
+    history = [*certificate.history[:-1][::every], *certificate.history[-1:]]
+    return {
+        "summary": certificate.summary(),
+        "statistic": certificate.statistic,
+        "value": certificate.value,
+        "bound": certificate.bound,
+        "gap": certificate.gap,
+        "status": str(certificate.status),
+        "method": certificate.method,
+        "nodes": certificate.nodes,
+        "seconds": certificate.seconds,
+        "fingerprint": certificate.fingerprint,
+        "history": [list(event) for event in history],
+    }
+
+
+def _contributions(reasons: Reasons, head: int) -> list[list[dict[str, Any]]]:
+    """For the first rows of the list, what the columns add to the score."""
+    return [
+        [{"column": column, "value": cell, "adds": adds} for column, cell, adds in parts]
+        for parts in reasons.parts[:head]
+    ]
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
