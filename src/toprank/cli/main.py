@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from toprank.cli.models import explain, score, verify
-from toprank.cli.options import Head, Json, Out, Quiet, print_json, start_bars
+from toprank.cli.options import Head, Json, Out, Quiet, ReportPage, command_line, print_json, start_bars
 from toprank.cli.reading import (
     Categorical,
     Data,
@@ -83,6 +83,7 @@ Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the cloc
 
 @app.command()
 def rank(
+    context: typer.Context,
     data: Data = None,
     target: Target = None,
     budget: Budget = None,
@@ -117,6 +118,7 @@ def rank(
             "--model", "-m", metavar="FILE", help="Write the model: .json (linear, readable) or .skops (any)."
         ),
     ] = None,
+    report_page: ReportPage = None,
     new: Annotated[
         str | None, typer.Option(metavar="FILE", help="Rank the unseen items of this file instead.")
     ] = None,
@@ -151,6 +153,7 @@ def rank(
     from toprank.control import keep_best_on_interrupt
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.options import check_base
+    from toprank.workflow.page import ranking_page_of
     from toprank.workflow.rank import RankOptions, rank_items
     from toprank.workflow.source import Columns, open_source, read_new
     from toprank.workflow.summary import ranking_summary
@@ -182,7 +185,7 @@ def rank(
         held_out=held_out,
         keep_proof=keep_proof,
     )
-    delivery = Delivery(out, model)
+    delivery, typed = Delivery(out, model, report_page), command_line(context)
     check_base(base)
     delivery.check([data, new], linear=options.surely_linear)
     with start_bars(quiet) as bars:
@@ -191,9 +194,9 @@ def rank(
         unseen = None if new is None else read_new(new, source, columns)
         report = rank_items(source, options, new=unseen, watch=bars)
     with keep_best_on_interrupt() as kept:
-        files = delivery.write(report.listing, report.model)
+        files = delivery.write(report.listing, report.model, lambda: ranking_page_of(report, typed))
     if json_output:
-        print_json(ranking_summary(report, files, head=head))
+        print_json(ranking_summary(report, files, head=head, command=typed))
     elif not quiet:
         from toprank.screen.ranking import show_ranking
 
@@ -204,6 +207,7 @@ def rank(
 
 @app.command()
 def compare(
+    context: typer.Context,
     data: Data = None,
     target: Target = None,
     budget: Budget = None,
@@ -213,6 +217,7 @@ def compare(
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds for everything, shared by the fits.")
     ] = 150.0,
+    report_page: ReportPage = None,
     id: Identifier = None,
     positive: Positive = None,
     ignore: Ignore = None,
@@ -236,6 +241,8 @@ def compare(
     t-test against logistic regression, and the mean time of a fit.
     """
     from toprank.workflow.compare import CompareOptions, compare_rankers
+    from toprank.workflow.deliver import Delivery
+    from toprank.workflow.page import comparison_page_of
     from toprank.workflow.source import Columns, open_source
     from toprank.workflow.summary import comparison_summary
 
@@ -263,6 +270,8 @@ def compare(
         time_limit=time_limit,
         seed=seed,
     )
+    delivery, typed = Delivery(report=report_page), command_line(context)
+    delivery.check([data])
     with start_bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)
@@ -270,12 +279,13 @@ def compare(
             report = compare_rankers(source, options, watch=bars)
         except KeyboardInterrupt as stop:
             raise _nothing_kept(stop) from None
+    files = delivery.write(page=lambda: comparison_page_of(report, typed))
     if json_output:
-        print_json(comparison_summary(report))
+        print_json(comparison_summary(report, command=typed))
     elif not quiet:
         from toprank.screen.tables import show_comparison
 
-        show_comparison(report)
+        show_comparison(report, files)
     if report.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -355,7 +365,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; what is wrong with the input is one line on standard error."""
     show_what_can_be_shown()
     try:
-        code = app(args=arguments, prog_name="toprank", standalone_mode=False)
+        typed = list(sys.argv[1:] if arguments is None else arguments)
+        code = app(args=typed, obj=typed, prog_name="toprank", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:

@@ -12,7 +12,7 @@ from toprank.screen.terminal import json_text
 if TYPE_CHECKING:
     from toprank.screen.progress import Bars
 
-__all__ = ["Head", "Json", "Out", "Quiet", "print_json", "start_bars"]
+__all__ = ["Head", "Json", "Out", "Quiet", "ReportPage", "command_line", "print_json", "start_bars"]
 
 Head = Annotated[int, typer.Option(min=0, help="Rows of the list to print.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines on standard output.")]
@@ -23,6 +23,19 @@ Out = Annotated[
         "--out", "-o", metavar="FILE", help="Write the whole list: .csv, .csv.gz, .tsv or .parquet."
     ),
 ]
+ReportPage = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Write a page to look at, print or send: .html, all in one file."
+    ),
+]
+
+
+def command_line(context: typer.Context) -> str:
+    """What the user typed, for the page and for --json: it can be pasted into a shell again."""
+    import shlex
+
+    return shlex.join(["toprank", *context.obj]) if context.obj else ""
 
 
 def start_bars(quiet: bool) -> Bars:

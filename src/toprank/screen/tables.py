@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from toprank.screen import pieces
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["show_catalog", "show_comparison", "show_statistics", "show_verification"]
 
 
-def show_comparison(report: CompareReport) -> None:
+def show_comparison(report: CompareReport, files: Mapping[str, str] | None = None) -> None:
     """Print the table of rankers, best first, and the advice."""
     console = pieces.console()
     console.print(
@@ -44,6 +44,7 @@ def show_comparison(report: CompareReport) -> None:
     if cut:
         console.print(f"The clock cut {cut} fits short; another run may give other figures for those.")
     console.print(report.advice)
+    pieces.show_files(console, files or {})
 
 
 def show_verification(report: VerifyReport) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,10 +26,13 @@ class Delivery:
     out : Path or None
         For the ranked list.
     model : Path or None
+    report : Path or None
+        For the page.
     """
 
-    out: Path | None
+    out: Path | None = None
     model: Path | None = None
+    report: Path | None = None
 
     def check(self, inputs: Sequence[str | None], *, linear: bool = True) -> None:
         """Refuse, before any work is done, what could not be written at the end.
@@ -42,7 +45,8 @@ class Delivery:
             Whether the model is sure to be linear; others cannot be written as JSON.
         """
         taken = {Path(path).resolve(): "an input" for path in inputs if path is not None}
-        for argument, path in (("--out", self.out), ("--model", self.model)):
+        wanted = (("--out", self.out), ("--model", self.model), ("--report", self.report))
+        for argument, path in wanted:
             if path is None:
                 continue
             place = path.resolve()
@@ -52,6 +56,8 @@ class Delivery:
             check_writable(path, argument=argument)
         if self.out is not None:
             check_table_ending(self.out, argument="--out")
+        if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"--report {str(self.report)!r} must end in .html.")
         if self.model is not None:
             if self.model.suffix.lower() == ".json" and not linear:
                 raise InputError(
@@ -60,15 +66,31 @@ class Delivery:
                 )
             check_model_ending(self.model, linear=linear)
 
-    def write(self, listing: pd.DataFrame, model: RankingModel) -> dict[str, str]:
-        """Write the files, all or none, and say what is in each."""
+    def write(
+        self,
+        listing: pd.DataFrame | None = None,
+        model: RankingModel | None = None,
+        page: Callable[[], bytes] | None = None,
+    ) -> dict[str, str]:
+        """Write the files, all or none, and say what is in each.
+
+        Parameters
+        ----------
+        listing : pandas.DataFrame, optional
+        model : RankingModel, optional
+        page : callable, optional
+            Makes the page; only called where it is wanted.
+        """
         contents, about = {}, {}
-        if self.out is not None:
+        if self.out is not None and listing is not None:
             contents[self.out] = table_bytes(listing, self.out, argument="--out")
             about[str(self.out)] = f"{len(listing)} ranked items"
-        if self.model is not None:
+        if self.model is not None and model is not None:
             contents[self.model] = model_bytes(model, self.model)
             trust = " --trust all" if self.model.suffix.lower() == ".skops" else ""
             about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE{trust}"
+        if self.report is not None and page is not None:
+            contents[self.report] = page()
+            about[str(self.report)] = "the page; open it in a browser"
         write_whole(contents)
         return about

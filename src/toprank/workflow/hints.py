@@ -36,7 +36,7 @@ def width_hint(features: int, rows: int, reranked: bool) -> list[str]:
 
 
 def repeated_rows(items: Items) -> int:
-    """Rows that repeat an earlier one, label included: copies in both parts of a split flatter its figures."""
+    """Rows that repeat an earlier one, label included: copies in both parts of a split flatter it."""
     if items.features.sparse is not None:
         return 0
     frame = items.features.frame

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from toprank.control import Outcome
 from toprank.datasets import Note, warning_sentences
 from toprank.exact import Certificate
+from toprank.lineup import BASELINE
+from toprank.statistics import get
+from toprank.workflow.advice import SIGNIFICANT, Figures
 from toprank.workflow.candidates import LOGISTIC, label_of
 from toprank.workflow.compare import CompareReport
 from toprank.workflow.cut_offs import figures_by_cut_off, mean_roc
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "column_cells",
     "comparison_summary",
     "explanation_summary",
     "ranking_summary",
@@ -91,6 +95,7 @@ def comparison_summary(report: CompareReport, *, command: str = "") -> dict[str,
     rankers = [
         {
             **asdict(one),
+            "mark": _mark(one, report),
             "train_mean": one.train_mean,
             "train_deviation": one.train_deviation,
             "test_mean": one.test_mean,
@@ -105,6 +110,7 @@ def comparison_summary(report: CompareReport, *, command: str = "") -> dict[str,
             "positives": report.positives,
             "splits": report.splits,
             "rankers": rankers,
+            "baseline": BASELINE,
             "tested": report.tested,
             "advice": report.advice,
             "remarks": report.remarks,
@@ -187,6 +193,15 @@ def _held_out(held_out: HeldOut, delivered: str) -> dict[str, Any]:
     }
 
 
+def _mark(one: Figures, report: CompareReport) -> str:
+    """Whether a ranker differs from logistic regression by more than luck, and to which side."""
+    if not one.p_value < SIGNIFICANT:
+        return ""
+    baseline = next(other for other in report.figures if other.name == BASELINE)
+    greater = one.test_mean > baseline.test_mean
+    return "better" if greater == get(report.statistic).greater_is_better else "worse"
+
+
 def _labels(report: RankReport) -> dict[str, str]:
     """What the tables call the rankers."""
     judged = [] if report.held_out is None else report.held_out.rankers
@@ -237,10 +252,14 @@ def _notes(notes: list[Note]) -> list[dict[str, str]]:
 
 
 def _records(listing: pd.DataFrame, head: int) -> list[dict[str, Any]]:
-    shown = listing.head(head).astype(object)
-    return [
-        {str(name): _scalar(value) for name, value in row.items()} for row in shown.to_dict(orient="records")
-    ]
+    names = [str(name) for name in listing.columns]
+    columns = [column_cells(listing.iloc[:head, k]) for k in range(len(names))]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def column_cells(column: pd.Series[Any]) -> list[Any]:
+    """The cells of a column of the list as JSON has them."""
+    return [_scalar(cell) for cell in column.astype(object)]
 
 
 def _scalar(value: Any) -> Any:

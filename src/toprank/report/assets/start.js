@@ -1,0 +1,5 @@
+startTheme();
+startCharts();
+startCutOff();
+startList();
+document.documentElement.dataset.ready = Math.round(performance.now());

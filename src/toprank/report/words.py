@@ -1,0 +1,138 @@
+"""Figures as people write them, for the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["FILTERS", "headline"]
+
+BASELINE = "logistic"
+ORDERS = {
+    "out of fold": "Each item was placed by models that had not seen its own label; the reasons are those of"
+    " the final model.",
+    "unseen": "The items were ranked by what was learned from the labelled ones.",
+    "label used": "The labels of these very items were used: expect less of others.",
+}
+ENDS = {
+    "optimal": "proved optimal",
+    "time_limit": "stopped by the clock",
+    "iteration_limit": "all iterations used",
+    "interrupted": "interrupted",
+    "stopped": "stopped",
+    "finished": "ran to its end",
+}
+
+
+def headline(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands at the top of the page: the hits to expect within the budget, beside chance and baseline.
+
+    Each card is a title, a figure and a line below it.
+    """
+    cards = _expected(summary) or _counted(summary)
+    if summary["certificate"] is not None:
+        cards.append(_proof(summary))
+    return {"cards": cards, "order": ORDERS[summary["order"]]}
+
+
+def _expected(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Hits within the budget on held-out items; nothing where none were held out, or too few."""
+    delivered, held_out = summary["delivered"], summary["held_out"] or {"hits": []}
+    line = next((one for one in held_out["hits"] if one["k"] == summary["budget"]), None)
+    if line is None:
+        return []
+    each = " of each query" if summary["qid"] else ""
+    title = f"Hits to expect in the first {line['k']}{each}"
+    cards = [_card(title, line, delivered, f"by the {summary['labels'][delivered]}")]
+    if delivered != BASELINE:
+        cards.append(_card("By logistic regression", line, BASELINE, "the usual way"))
+    return [*cards, _chance(line["chance"])]
+
+
+def _counted(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Hits within the budget of the labelled list itself."""
+    found = summary["found"]
+    if found is None:
+        return []
+    title = f"Hits in the first {summary['budget']} listed"
+    cards = [{"title": title, "figure": str(found["ours"]), "below": "each placed without its own label"}]
+    if summary["delivered"] != BASELINE:
+        logistic = {"title": "By logistic regression", "figure": str(found["logistic"])}
+        cards.append({**logistic, "below": "the usual way"})
+    return [*cards, _chance(found["chance"])]
+
+
+def _chance(hits: float) -> dict[str, str]:
+    return {"title": "By chance", "figure": one_digit(hits), "below": "a random order"}
+
+
+def _card(title: str, line: Mapping[str, Any], ranker: str, below: str) -> dict[str, str]:
+    interval, mean = line["interval"][ranker], one_digit(line["mean"][ranker])
+    if interval is None:
+        return {"title": title, "figure": mean, "below": below}
+    low, high = interval
+    figure = f"{low} to {high}" if low < high else str(low)
+    return {"title": title, "figure": figure, "below": f"{mean} on average, {below}"}
+
+
+def _proof(summary: Mapping[str, Any]) -> dict[str, str]:
+    claim = summary["certificate"]
+    title = f"Order of the first {summary['depth']}" if summary["depth"] else "The order"
+    if claim["status"] == "optimal":
+        return {"title": title, "figure": "proved best", "below": "no linear score orders them better"}
+    ended = ENDS[claim["status"]]
+    if claim["gap"] is None:
+        return {"title": title, "figure": "no bound", "below": ended}
+    gap = 100 * claim["gap"]
+    figure = f"at most {gap:.1f} %" if gap >= 0.1 else f"at most {gap:.1g} %"
+    return {"title": title, "figure": figure, "below": f"below the best possible; {ended}"}
+
+
+def one_digit(value: float | None) -> str:
+    """A mean number of hits.
+
+    >>> one_digit(17.4479), one_digit(1234.5), one_digit(None)
+    ('17.4', '1,234.5', '–')
+    """
+    return "–" if value is None else f"{value:,.1f}"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """So many digits, no powers of ten for usual sizes.
+
+    >>> number(11.78710), number(123456.7), number(0.00001234), number(None)
+    ('11.79', '123,457', '1.234e-05', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent.
+
+    >>> percent(0.029), percent(0.5), percent(None)
+    ('2.9 %', '50 %', '–')
+    """
+    return "–" if share is None else f"{100 * share:.3g} %"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value, or nothing where there is no test."""
+    return "" if value is None else f"{value:.2g}"
+
+
+def signed(value: float | None) -> str:
+    """A coefficient or a loss, with its sign."""
+    return "–" if value is None else f"{value:+.3g}"
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "number": number,
+    "one_digit": one_digit,
+    "p_value": p_value,
+    "percent": percent,
+    "signed": signed,
+    "whole": lambda value: "–" if value is None else f"{value:,.0f}",
+    "ended": lambda status: ENDS.get(status, str(status)),
+}
