@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from toprank import RankSVM, TopEnsemble, statistics
 from toprank.control import SearchStoppedWarning
-from toprank.ensemble.blend import equal_weights, mixed, trust_in
+from toprank.ensemble.blend import LEVELS, chosen_trust, equal_weights, mixed, trust_in
 from toprank.ensemble.top_ensemble import MemberLeftOutWarning
 
 MEMBERS = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
@@ -85,6 +85,104 @@ def test_trust_grows_with_the_positives_that_count():
     trusts = [trust_in(f"dcg@{k}", y, scores) for k in (10, 100, 300)]
     assert trusts == sorted(trusts)
     assert trusts[-1] == pytest.approx(0.5, abs=0.01)
+
+
+def knowing_and_not(n, seed, positives=0.3, noise=1.0):
+    """Labels, a member that knows something of them, and one that knows nothing."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < positives).astype(np.int8)
+    return y, np.column_stack([y + noise * rng.normal(size=n), rng.normal(size=n)])
+
+
+def hits_by(y, stack, held, trust, k):
+    """Positives among the first k when each fold is ordered by weights found without it, row by row."""
+    scores = {}
+    for rows, best in held:
+        equal = np.full(len(best), len(best) ** -0.5)
+        blend = (1 - trust) * equal + trust * np.asarray(best) / np.sqrt(np.sum(np.square(best)))
+        for row in rows:
+            scores[row] = sum(w * s for w, s in zip(blend / np.linalg.norm(blend), stack[row], strict=True))
+    first = sorted(scores, key=lambda row: (-scores[row], row))[:k]
+    return sum(int(y[row]) for row in first)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_trust_is_the_best_level_out_of_fold_or_the_rule(seed):
+    y, stack = knowing_and_not(240, seed, noise=0.5 + seed / 4)
+    k, rule, rng = 60, 0.15, np.random.default_rng(seed)
+    held = [(np.arange(start, 240, 3), rng.normal([1.0, 0.0])) for start in range(3)]
+    hits = {level: hits_by(y, stack, held, level, k) for level in (rule, *LEVELS)}
+    chosen = chosen_trust(f"precision@{k}", stack, y, held, rule)
+    assert chosen in hits
+    if chosen != rule:
+        assert hits[chosen] == max(hits.values()) > hits[rule]
+    else:
+        # Every level's gain is within one standard error, which is no more than that of all places differing.
+        assert max(hits.values()) - hits[rule] <= k**0.5
+
+
+def test_trust_follows_the_held_out_rows_not_the_weights():
+    y, stack = knowing_and_not(400, 0, noise=0.5)
+    halves = [np.arange(start, 400, 2) for start in (0, 1)]
+    right, wrong = ([(rows, np.array(best)) for rows in halves] for best in ([1.0, 0.0], [0.0, 1.0]))
+    assert chosen_trust("precision@100", stack, y, right, 0.3) > 0.3
+    assert chosen_trust("precision@100", stack, y, wrong, 0.3) < 0.3
+    assert chosen_trust("precision@100", stack[:, [0, 0]], y, right, 0.3) == 0.3  # all levels are the same
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Scores a row by one of its columns."""
+
+    def __init__(self, number=0):
+        self.number = number
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, self.number]
+
+
+def test_an_ensemble_chooses_its_trust_where_positives_are_many_and_keeps_the_rule_where_they_are_few():
+    y, stack = knowing_and_not(600, 1, noise=0.7)
+    members = [("knows", Column(0)), ("guesses", Column(1))]
+    many = TopEnsemble(members, statistic="dcg@150", random_state=0).fit(stack, y)
+    assert many.trust_ in LEVELS
+    assert many.trust_ > trust_in("dcg@150", y, stack.sum(axis=1))
+    assert many.weights_["knows"] > many.weights_["guesses"]
+    few = TopEnsemble(members, statistic="dcg@30", random_state=0).fit(stack, y)
+    standard = (stack - stack.mean(axis=0)) / stack.std(axis=0)
+    assert few.trust_ == pytest.approx(trust_in("dcg@30", y, standard.sum(axis=1)))
+    assert TopEnsemble(members, statistic="dcg@150", trust=0.2, random_state=0).fit(stack, y).trust_ == 0.2
+
+
+def test_the_weights_of_a_fold_never_saw_its_rows(monkeypatch):
+    """A row's own score is not what chose the weights it is judged by."""
+    from toprank.ensemble import top_ensemble
+
+    y, stack = knowing_and_not(300, 2)
+    stack[:, 1] += 1e-3 * np.arange(300)  # every row can be told from the others
+    seen = []
+
+    class Spy(top_ensemble.DirectRanker):
+        def fit_within(self, X, *more, **options):
+            seen.append({row.tobytes() for row in np.asarray(X)})
+            return super().fit_within(X, *more, **options)
+
+    judged = []
+
+    def spied(statistic, rows, y, held, rule):
+        judged.extend({row.tobytes() for row in rows[part]} for part, _ in held)
+        return chosen_trust(statistic, rows, y, held, rule)
+
+    monkeypatch.setattr(top_ensemble, "DirectRanker", Spy)
+    monkeypatch.setattr(top_ensemble, "chosen_trust", spied)
+    members = [("knows", Column(0)), ("guesses", Column(1))]
+    TopEnsemble(members, statistic="dcg@100", cv=3, random_state=0).fit(stack, y)
+    assert len(seen) == len(judged) == 3
+    assert not any(learned & held for learned, held in zip(seen, judged, strict=True))
+    assert len(set.union(*judged)) == 300
 
 
 def test_members_that_fail_are_left_out_and_named():

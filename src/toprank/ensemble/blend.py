@@ -2,11 +2,13 @@
 
 Weights that are best on the training list follow the items at its top, noise included, the more closely the
 fewer these are. So the blend lies between: ``(1 - trust) * equal + trust * best``, both
-of unit length, the members' out-of-fold scores having unit spread.
+of unit length, the members' out-of-fold scores having unit spread. That one number, `trust`, is a rule of
+the positives that count; where these are enough, it is chosen on rows that the weights never saw.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
+from toprank.base import best_first
 from toprank.exact.certificate import Certificate
 from toprank.statistics import LinearRankStatistic
 
-__all__ = ["Blend", "equal_weights", "mixed", "trust_in"]
+__all__ = ["FEWEST_TO_CHOOSE", "Blend", "at_top", "chosen_trust", "equal_weights", "mixed", "trust_in"]
 
 Floats = NDArray[np.float64]
 HALF_TRUSTED_AT = 300.0
-"""Positives within the statistic's reach at which equal and best weights count alike: a choice, not tuned."""
+"""Positives that count, at which equal and best weights count alike: a choice, unless the data say more."""
+FEWEST_TO_CHOOSE = 50
+"""Positives that count, below which the rule stands: fewer tell levels of trust apart by luck alone."""
+LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+"""Trust that is tried beside the rule's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +79,79 @@ def trust_in(statistic: Any, y: NDArray[np.int8], scores: Floats) -> float:
     >>> trust_in("dcg", y, -np.arange(1000.0))
     0.5
     """
+    found = at_top(statistic, y, scores)
+    return found / (found + HALF_TRUSTED_AT)
+
+
+def at_top(statistic: Any, y: NDArray[np.int8], scores: Floats) -> int:
+    """Positives among the positions whose weights are not all alike: those the statistic looks at.
+
+    >>> at_top("dcg@2", np.array([1, 0, 1, 0], dtype=np.int8), np.array([4.0, 3.0, 2.0, 1.0]))
+    1
+    """
+    weights = _linear(statistic).weights(len(y), int(y.sum()))
+    changes = np.flatnonzero(np.diff(weights))
+    reach = int(changes[-1]) + 1 if len(changes) else 0
+    return int(y[best_first(scores)[:reach]].sum())
+
+
+def chosen_trust(
+    statistic: Any,
+    stack: Floats,
+    y: NDArray[np.int8],
+    held: Sequence[tuple[NDArray[np.int64], Floats]],
+    rule: float,
+) -> float:
+    """The trust that is best on rows the best weights never saw; the rule's unless it is clearly beaten.
+
+    Each level of trust orders all rows, those of a fold by weights found without them. What a level gains on
+    the rule is a sum over the places that hold a positive in one order and not in the other; a gain within
+    one standard error of that sum is luck, and the rule stands.
+
+    Parameters
+    ----------
+    statistic : str or LinearRankStatistic
+    stack : (n, m) array
+        Standardised out-of-fold scores of the members.
+    y : (n,) array of 0 and 1
+    held : sequence of (rows, best weights without these rows)
+        Every row once.
+    rule : float
+        What `trust_in` says.
+
+    Examples
+    --------
+    The first member knows, the second is noise, and the weights found without a fold say so:
+
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.array([1, 0], dtype=np.int8), 200)
+    >>> stack = np.column_stack([y + 0.5 * rng.normal(size=400), rng.normal(size=400)])
+    >>> halves = [(np.arange(start, 400, 2), np.array([1.0, 0.0])) for start in (0, 1)]
+    >>> chosen_trust("dcg@100", stack, y, halves, rule=0.4)
+    1.0
+    """
+    weights = _linear(statistic).weights(len(y), int(y.sum()))
+
+    def worth_of_places(trust: float) -> Floats:
+        scores = np.empty(len(y))
+        for rows, best in held:
+            scores[rows] = stack[rows] @ mixed(best, trust)
+        return np.asarray(weights * y[best_first(scores)])
+
+    by_rule = worth_of_places(rule)
+    # The nearest to the rule among equals.
+    levels = sorted(LEVELS, key=lambda level: abs(level - rule))
+    gains = [worth_of_places(level) - by_rule for level in levels]
+    best = int(np.argmax([gain.sum() for gain in gains]))
+    error = float(np.sqrt(np.sum(gains[best] ** 2)))
+    return levels[best] if gains[best].sum() > error else rule
+
+
+def _linear(statistic: Any) -> LinearRankStatistic:
     linear = statistics.get(statistic)
     if not isinstance(linear, LinearRankStatistic):
         raise ValueError(
             f"statistic={str(linear)!r}: the best weights are those of a linear statistic (dcg, auc, ...);"
             " set trust=0 to count all members alike."
         )
-    weights = linear.weights(len(y), int(y.sum()))
-    changes = np.flatnonzero(np.diff(weights))
-    reach = int(changes[-1]) + 1 if len(changes) else 0
-    at_top = float(y[np.argsort(-scores, kind="stable")[:reach]].sum())
-    return at_top / (at_top + HALF_TRUSTED_AT)
+    return linear

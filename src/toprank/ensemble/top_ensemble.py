@@ -14,12 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from toprank import statistics
 from toprank.base import BaseRanker, Matrix, RankingData, fit_copy
 from toprank.control import Callback, Outcome, Progress, Run, SearchStoppedWarning, Seed, Status, warn_user
-from toprank.ensemble.blend import Blend, equal_weights, mixed, trust_in
+from toprank.ensemble.blend import (
+    FEWEST_TO_CHOOSE,
+    Blend,
+    at_top,
+    chosen_trust,
+    equal_weights,
+    mixed,
+    trust_in,
+)
 from toprank.ensemble.explaining import coefficients_of, importances_of, spreads_of
 from toprank.ensemble.first_list import folds_of
 from toprank.ensemble.inner import set_tags
 from toprank.ensemble.members import cross_fitted, default_members, logit_scores
 from toprank.exact.certificate import Certificate
+from toprank.rankers.direct import DirectRanker
 from toprank.rankers.exact import ExactRanker
 from toprank.rankers.parts.weighted import weighs_the_top
 
@@ -28,6 +37,8 @@ __all__ = ["MemberLeftOutWarning", "TopEnsemble"]
 Floats = NDArray[np.float64]
 BLEND_SECONDS = 5.0
 """The search for the best weights takes no longer: its answer is mixed with equal weights anyway."""
+LINES = 30
+"""Line searches of the climb that stands in for it where trust is chosen."""
 
 
 class MemberLeftOutWarning(UserWarning):
@@ -39,8 +50,9 @@ class TopEnsemble(BaseRanker):
 
     Every member is cross-fitted: each training row gets scores from copies that never saw it. On these
     out-of-fold scores, standardised, the exact search finds the weights with the best statistic and proves
-    it where it can; the blend lies between those and equal weights, the nearer to the best the more
-    positives stand where the statistic looks. Then every member is fitted to all rows.
+    it where it can; the blend lies between those and equal weights: the nearer to the best the more
+    positives stand where the statistic looks, or as rows say that the weights never saw, where these are
+    enough. Then every member is fitted to all rows.
 
     Parameters
     ----------
@@ -52,8 +64,9 @@ class TopEnsemble(BaseRanker):
     cv : int, cross-validation generator or iterable of splits
         Folds of the cross-fitting; every row must be held out once.
     trust : "auto" or float
-        0 for equal weights, 1 for those best on the out-of-fold scores; "auto" decides by the number of
-        positives that count.
+        0 for equal weights, 1 for those best on the out-of-fold scores; "auto": ``t / (t + 300)``, t the
+        positives that count. Where these are 50 or more, in one list, another trust is taken if it is better
+        by more than a standard error on folds whose rows did not choose the weights.
     time_limit : float or None
         Seconds; members that were not cross-fitted in time are left out, but never all of them.
     pos_label : label or None
@@ -139,7 +152,7 @@ class TopEnsemble(BaseRanker):
             for n, s in unseen.items()
         }
         stack = np.column_stack([self._standard(name, scores) for name, scores in unseen.items()])
-        blend = self._blend(stack, data, run)
+        blend = self._blend(stack, data, folds, run)
         self.weights_ = dict(zip(unseen, blend.weights.tolist(), strict=True))
         self.trust_, self.certificate_ = blend.trust, blend.certificate
         self.out_of_fold_scores_ = stack @ blend.weights
@@ -184,7 +197,7 @@ class TopEnsemble(BaseRanker):
     def _standard(self, name: str, scores: Floats) -> Floats:
         return (scores - self._middle[name]) / self._spread[name]
 
-    def _blend(self, stack: Floats, data: RankingData, run: Run) -> Blend:
+    def _blend(self, stack: Floats, data: RankingData, folds: list[Any], run: Run) -> Blend:
         """Weights of the standardised scores."""
         equal = equal_weights(stack.shape[1])
         trust = self._trust(stack @ equal, data)
@@ -193,7 +206,27 @@ class TopEnsemble(BaseRanker):
         part = run.part(0.5, time_limit=BLEND_SECONDS, silent=True)
         search = ExactRanker(self.statistic, random_state=0)
         search.fit_within(stack, data.y, part, qid=data.qid, start=equal)
+        if self._can_choose(stack @ equal, data) and not run.should_stop():
+            held = self._weights_without(stack, data, folds, run.part(0.5, silent=True))
+            trust = chosen_trust(self.statistic, stack, data.y, held, trust)
         return Blend(mixed(search.coef_, trust), trust, search.certificate_)
+
+    def _can_choose(self, scores: Floats, data: RankingData) -> bool:
+        """Whether trust is left open, and positives enough stand in one list to choose it by."""
+        one_list = self.trust == "auto" and data.qid is None
+        return one_list and at_top(self.statistic, data.y, scores) >= FEWEST_TO_CHOOSE
+
+    def _weights_without(
+        self, stack: Floats, data: RankingData, folds: list[Any], run: Run
+    ) -> list[tuple[NDArray[np.int64], Floats]]:
+        """Rows of each fold, and weights good for the other folds: a short climb finds what a proof would."""
+        climb = DirectRanker(self.statistic, max_iter=LINES, n_restarts=0, random_state=0)
+        found = []
+        for number, (learn, judge) in enumerate(folds):
+            part = run.part(1.0 / (len(folds) - number), silent=True)
+            climb.fit_within(stack[learn], data.y[learn], part, start=equal_weights(stack.shape[1]))
+            found.append((judge, climb.coef_))
+        return found
 
     def _trust(self, scores: Floats, data: RankingData) -> float:
         if self.trust == "auto":
