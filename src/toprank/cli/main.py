@@ -15,6 +15,7 @@ import typer
 
 from toprank.cli.models import explain, score, verify
 from toprank.cli.options import Head, Json, Out, Quiet, ReportPage, command_line, print_json, start_bars
+from toprank.cli.pairs import rank_pairs, refuse_beside_pairs
 from toprank.cli.reading import (
     Categorical,
     Data,
@@ -122,6 +123,15 @@ def rank(
     new: Annotated[
         str | None, typer.Option(metavar="FILE", help="Rank the unseen items of this file instead.")
     ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn from comparisons instead of labels: a file with the better and the worse item of each"
+            " one, by --id, and a weight if wanted. --ranker is then svm (the default), exact, direct or"
+            " boosting.",
+        ),
+    ] = None,
     id: Identifier = None,
     positive: Positive = None,
     ignore: Ignore = None,
@@ -151,6 +161,7 @@ def rank(
     Labelled items are placed by models that have not seen their label.
     """
     from toprank.control import keep_best_on_interrupt
+    from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.options import check_base
     from toprank.workflow.page import ranking_page_of
@@ -172,6 +183,24 @@ def rank(
         separator=separator,
         split_by=split_by,
     )
+    if pairs is not None:
+        refuse_beside_pairs(context)
+        learning = PairOptions(
+            ranker=ranker or "svm", time_limit=time_limit, seed=seed, keep_proof=keep_proof
+        )
+        if rank_pairs(
+            data,
+            pairs,
+            columns,
+            learning,
+            out=out,
+            model=model,
+            head=head,
+            json_output=json_output,
+            quiet=quiet,
+        ):
+            raise typer.Exit(INTERRUPTED)
+        return
     options = RankOptions(
         budget=budget,
         statistic=statistic,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toprank.workflow.report import RankReport
     from toprank.workflow.score import ScoreReport
 
-__all__ = ["show_explanation", "show_ranking", "show_scores"]
+__all__ = ["show_explanation", "show_list", "show_ranking", "show_scores"]
 
 WIDE = 72
 """From so many columns of text on, the reasons stand beside the item; below, on lines of their own."""
@@ -92,6 +92,11 @@ def show_explanation(one: Explanation) -> None:
 
 
 # -- the list --------------------------------------------------------------------------------------
+
+
+def show_list(console: Console, listing: pd.DataFrame, source: str, head: int) -> None:
+    """Print the head of a list without labels."""
+    _show_list(console, listing, source, head, "", None)
 
 
 def _show_list(
