@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Status, relative_gap
 from toprank.exact.problem import RankingProblem
+from toprank.markup import html_table, shown_number
 from toprank.output import write_whole
 
 __all__ = ["AMONG", "PROVED", "UNDER_CONSTRAINTS", "Certificate", "CertificateError"]
@@ -173,6 +174,19 @@ class Certificate:
             f"{self.statistic} {self.value:.6g}: at most {100 * self.gap:.2g} % below the best possible"
             f" ({self.bound:.6g})"
         )
+
+    def _repr_html_(self) -> str:
+        """The claim as a notebook shows it."""
+        rows = [
+            ["statistic", self.statistic],
+            ["value", shown_number(self.value)],
+            ["bound", shown_number(self.bound)],
+            ["gap", f"{100 * self.gap:.2g} %" if math.isfinite(self.gap) else "no bound"],
+            ["status", str(self.status)],
+            ["method", f"{self.method}, {self.nodes} nodes, {self.seconds:.1f} s"],
+            ["problem", self.fingerprint[:16]],
+        ]
+        return html_table("Certificate", [], rows, below=". ".join([self.summary(), *self.notes]) + ".")
 
     def progress(self) -> list[Progress]:
         """The history as progress events, ready to draw."""

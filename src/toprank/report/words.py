@@ -77,7 +77,9 @@ def _card(title: str, line: Mapping[str, Any], ranker: str, below: str) -> dict[
 
 def _proof(summary: Mapping[str, Any]) -> dict[str, str]:
     claim = summary["certificate"]
-    title = f"Order of the first {summary['depth']}" if summary["depth"] else "The order"
+    title = f"Order of the first {summary['depth']:,}" if summary["depth"] else "The order"
+    if summary["qid"] and summary["depth"]:
+        title = f"Order of the {summary['depth']:,} items at the top of the queries"
     if claim["status"] == "optimal":
         return {"title": title, "figure": "proved best", "below": "no linear score orders them better"}
     ended = ENDS[claim["status"]]

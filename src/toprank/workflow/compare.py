@@ -15,6 +15,7 @@ from toprank.control import Outcome, Run, Status
 from toprank.datasets import InputError, learn_encoder
 from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASELINE, Contender, Settings, lineup
+from toprank.markup import html_table, shown_number
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
 from toprank.workflow.afford import affordable_members
@@ -96,6 +97,22 @@ class CompareReport:
     interrupted: bool
     provenance: dict[str, Any]
     seconds: float
+
+    def _repr_html_(self) -> str:
+        """The table and the advice as a notebook shows them."""
+        rows = [
+            [
+                one.name,
+                f"{shown_number(one.test_mean)} ± {one.test_deviation:.2g}",
+                "" if np.isnan(one.p_value) else f"{one.p_value:.2g}",
+                f"{shown_number(one.train_mean)} ± {one.train_deviation:.2g}",
+                f"{one.seconds:.2f}",
+            ]
+            for one in self.figures
+        ]
+        caption = f"{self.statistic} of {self.rows} items over {self.splits} splits: mean ± deviation"
+        heads = ["ranker", "held-out", "p", "training", "seconds a fit"]
+        return html_table(caption, heads, rows, below=f"{self.advice} {self.tested}")
 
 
 def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | None = None) -> CompareReport:

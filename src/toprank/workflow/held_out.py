@@ -16,6 +16,7 @@ from toprank.control import Outcome, Status
 from toprank.datasets import Encoder, Table, learn_encoder
 from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASES, Settings
+from toprank.markup import html_table
 from toprank.statistics import LinearRankStatistic
 from toprank.statistics.inference import holm
 from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
@@ -185,6 +186,22 @@ class HeldOut:
         found = f"Of the first {line.k}{each} you would find {_range(line, ranker)}"
         logistic = "" if ranker == LOGISTIC else f", by {BASES[LOGISTIC]} {_range(line, LOGISTIC)}"
         return f"{found}; by chance {line.chance:.3g}{logistic}."
+
+    def _repr_html_(self) -> str:
+        """The hits table as a notebook shows it."""
+        rows = [
+            [str(line.k), f"{line.chance:.1f}", *(_cell(line, name) for name in self.rankers)]
+            for line in self.hits
+        ]
+        caption = f"Hits among the first of {self.rows} held-out items, means over {len(self.splits)} splits"
+        heads = ["first", "chance", *map(label_of, self.rankers)]
+        return html_table(caption, heads, rows, below="In brackets: where four of five such lists lie.")
+
+
+def _cell(line: Hits, ranker: str) -> str:
+    interval = line.interval(ranker)
+    between = "" if interval is None else f" ({interval[0]}–{interval[1]})"
+    return f"{line.mean(ranker):.1f}{between}"
 
 
 def _range(line: Hits, ranker: str) -> str:

@@ -241,7 +241,7 @@ def _from_catalog(data: Dataset, columns: Columns) -> Source:
         table,
         roles,
         columns,
-        categorical=tuple(name for name in data.entry.nominal if name in table.columns),
+        categorical=tuple(name for name in data.entry.nominal if name in roles.features(table).columns),
         fingerprint=data.entry.sha256,
         remarks=remarks,
         groups=data.groups,

@@ -48,8 +48,11 @@ const cutOffLine = (spec) => ({
   },
 });
 
-const axis = (label, size, values) => ({
+const WHOLE_STEPS = [1, 2, 5].flatMap((step) => [0, 1, 2, 3, 4, 5, 6].map((power) => step * 10 ** power)).sort((a, b) => a - b);
+
+const axis = (label, size, values, incrs) => ({
   label,
+  incrs,
   labelSize: 22,
   size,
   values,
@@ -112,7 +115,7 @@ const drawChart = (parent, spec) => {
         x: { time: false, range: () => spec.range() },
         y: { range: (_, low, high) => spec.heights(low, high) },
       },
-      axes: [axis(spec.xLabel, 34, spec.xTicks), axis(spec.yLabel, 52, spec.yTicks)],
+      axes: [axis(spec.xLabel, 34, spec.xTicks, spec.byCutOff ? WHOLE_STEPS : undefined), axis(spec.yLabel, 52, spec.yTicks)],
       series,
       bands,
       plugins: [cutOffLine(spec)],
@@ -172,22 +175,23 @@ const cutOffSpecs = (names, looks) => {
     range: () => [0, shownPart === "top" ? first : last],
     at: (k) => `first ${whole(k)}`,
   };
-  const upTo = (most) => (_, high) => [0, most === null ? Math.max(high, 1e-9) * 1.05 : most];
+  const asHigh = (_, high) => [0, Math.max(high, 1e-9) * 1.05];
+  const shareOf = (_, high) => [0, Math.min(1, Math.max(high, 1e-9) * 1.05)];
   const hitRate = at.k.map((k, index) => at.chance[index] / k);
   return [
-    { ...common, title: "Hits", yLabel: "hits", lines: lines("mean", at.chance, true), heights: upTo(null), show: oneDigit },
+    { ...common, title: "Hits", yLabel: "hits", lines: lines("mean", at.chance, true), heights: asHigh, show: oneDigit },
     {
       ...common, title: "Precision: share of hits among the items inspected", yLabel: "precision", yTicks: shares,
-      lines: lines("precision", hitRate), heights: upTo(1), show: percent,
+      lines: lines("precision", hitRate), heights: shareOf, show: percent,
     },
     {
       ...common, title: "Cumulative gain: share of all hits found", yLabel: "share found", yTicks: shares,
       lines: lines("share_found", at.k.map((k, index) => at.chance[index] / at.chance[at.chance.length - 1])),
-      heights: (low, high) => [0, Math.min(1, Math.max(high, 1e-9) * 1.05)], show: percent,
+      heights: shareOf, show: percent,
     },
     {
       ...common, title: "Lift: times as many hits as by chance", yLabel: "lift",
-      lines: lines("lift", at.k.map(() => 1)), heights: upTo(null), show: (value) => digits(value, 3),
+      lines: lines("lift", at.k.map(() => 1)), heights: asHigh, show: (value) => digits(value, 3),
     },
   ];
 };
@@ -224,7 +228,7 @@ const searchSpec = () => {
     x: events.map((event) => event[0]),
     usual: () => last,
     xLabel: "seconds",
-    yLabel: data.certificate.statistic,
+    yLabel: "value",
     range: () => [0, last || 1],
     heights: () => [low - room, high + room],
     lines: [

@@ -46,7 +46,8 @@ const startList = () => {
   const size = byId("size");
   let view = Array.from({ length: count }, (_, row) => row);
   let page = 0;
-  let sorted = { column: columns[0], down: false };
+  // A list of queries comes query after query, which is the order of no column.
+  let sorted = { column: list.parts.query ? null : columns[0], down: false };
   let open = new Set();
   let haystack = null;
 
@@ -61,6 +62,10 @@ const startList = () => {
   };
   /** Missing cells last, whichever way; equal ones in the order of the list. */
   const arrange = () => {
+    if (sorted.column === null) {
+      view.sort((one, other) => one - other);
+      return;
+    }
     const keys = key(sorted.column);
     const way = sorted.down ? -1 : 1;
     view.sort((one, other) => {
