@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top docs nightly nightly-exact reproduce clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top docs screenshots nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -71,6 +71,9 @@ bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its g
 
 reproduce: $(VENV)/.core ## the papers' tables, ours beside theirs; goes on where it stopped; data from TOPRANK_DATA
 	$(BIN)/toprank reproduce --docs docs/reproduction.md
+
+screenshots: $(VENV)/.dev ## the pictures of the report page in the docs; needs chromium
+	$(BIN)/python docs/screenshots.py
 
 docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html

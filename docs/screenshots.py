@@ -1,7 +1,4 @@
-"""Make the pictures of the report page in docs/_static: needs chromium and playwright; no data but the embedded.
-
-    make screenshots
-"""
+"""Make the pictures of the report page in docs/_static, of the embedded example: `make screenshots`."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ from playwright.sync_api import sync_playwright
 from toprank.cli.main import main
 
 STATIC = Path(__file__).parent / "_static"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 SHOTS = {
     "report-light.png": {"viewport": {"width": 1100, "height": 1000}, "color_scheme": "light"},
-    "report-dark.png": {"viewport": {"width": 1100, "height": 760}, "color_scheme": "dark"},
+    "report-dark.png": {"viewport": {"width": 1100, "height": 790}, "color_scheme": "dark"},
 }
 
 

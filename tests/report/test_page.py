@@ -11,6 +11,7 @@ import pytest
 
 from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, frame, report_of
 from toprank.cli.main import main
+from toprank.control import Outcome, Status
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.errors import InputError
 from toprank.report.page import embedded_json
@@ -181,6 +182,24 @@ def test_without_reranking():
     assert "How good is the order?" in page.headings
 
 
+def test_a_proof_claims_what_it_proves_and_nothing_else():
+    report = report_of(frame(60), budget=5, splits=2)
+    exact = report.model.ranker.reranker_
+    for margin, words in (
+        (0.0, "no linear score orders these items better"),
+        (0.25, "among scores that win"),
+    ):
+        exact.certificate_ = dataclasses.replace(exact.certificate_, status=Status.OPTIMAL, margin=margin)
+        words = f"Order of the first 100 proved best {words}"
+        assert words in Reader(ranking_page_of(report)).words
+    # Where the base's own order was kept, the proof is about another one.
+    report.model.ranker.reranked_ = False
+    report = dataclasses.replace(report, outcome=Outcome(1.0, notes=("the base's order was kept",)))
+    page = Reader(ranking_page_of(report))
+    assert "proved best" not in page.words
+    assert page.data["certificate"] is None
+
+
 def test_without_held_out_figures():
     page = Reader(ranking_page_of(report_of(frame(), splits=0)))
     assert "Nothing was held out" in page.words
@@ -241,6 +260,15 @@ def test_wide_tables_are_cut_to_what_counts_most():
     assert listed["left_out"] == 40 + 3 - MOST_DATA_COLUMNS
     best = report.columns[0].name
     assert listed["columns"][len(listed["parts"])] == best
+
+
+def test_missing_cells_and_dates_are_shown():
+    items = frame(60).assign(when=np.datetime64("2024-02-03"))
+    items.loc[3, ["a", "when"]] = np.nan, None
+    listed = page_summary(report_of(items, budget=5, splits=2))["list"]
+    embedded_json(listed)
+    assert listed["cells"][listed["columns"].index("a")].count(None) == 1
+    assert set(listed["cells"][listed["columns"].index("when")]) == {None, "2024-02-03 00:00:00"}
 
 
 def test_a_column_called_like_ours_keeps_its_name():

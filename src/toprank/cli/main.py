@@ -164,7 +164,6 @@ def rank(
     from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.options import check_base
-    from toprank.workflow.page import ranking_page_of
     from toprank.workflow.rank import RankOptions, rank_items
     from toprank.workflow.source import Columns, open_source, read_new
     from toprank.workflow.summary import ranking_summary
@@ -223,7 +222,7 @@ def rank(
         unseen = None if new is None else read_new(new, source, columns)
         report = rank_items(source, options, new=unseen, watch=bars)
     with keep_best_on_interrupt() as kept:
-        files = delivery.write(report.listing, report.model, lambda: ranking_page_of(report, typed))
+        files = delivery.write(report.listing, report.model, report=report, command=typed)
     if json_output:
         print_json(ranking_summary(report, files, head=head, command=typed))
     elif not quiet:
@@ -271,7 +270,6 @@ def compare(
     """
     from toprank.workflow.compare import CompareOptions, compare_rankers
     from toprank.workflow.deliver import Delivery
-    from toprank.workflow.page import comparison_page_of
     from toprank.workflow.source import Columns, open_source
     from toprank.workflow.summary import comparison_summary
 
@@ -308,7 +306,7 @@ def compare(
             report = compare_rankers(source, options, watch=bars)
         except KeyboardInterrupt as stop:
             raise _nothing_kept(stop) from None
-    files = delivery.write(page=lambda: comparison_page_of(report, typed))
+    files = delivery.write(report=report, command=typed)
     if json_output:
         print_json(comparison_summary(report, command=typed))
     elif not quiet:

@@ -76,12 +76,13 @@ def _card(title: str, line: Mapping[str, Any], ranker: str, below: str) -> dict[
 
 
 def _proof(summary: Mapping[str, Any]) -> dict[str, str]:
-    claim = summary["certificate"]
+    claim: Any = summary["certificate"]
     title = f"Order of the first {summary['depth']:,}" if summary["depth"] else "The order"
     if summary["qid"] and summary["depth"]:
         title = f"Order of the {summary['depth']:,} items at the top of the queries"
     if claim["status"] == "optimal":
-        return {"title": title, "figure": "proved best", "below": "no linear score orders them better"}
+        claim = claim["claim"].removeprefix("proved optimal").removeprefix(": ").strip()
+        return {"title": title, "figure": "proved best", "below": claim}
     ended = ENDS[claim["status"]]
     if claim["gap"] is None:
         return {"title": title, "figure": "no bound", "below": ended}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,9 @@ from toprank.output import check_table_ending, check_writable, table_bytes, writ
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from toprank.workflow.compare import CompareReport
+    from toprank.workflow.report import RankReport
 
 __all__ = ["Delivery"]
 
@@ -70,7 +73,9 @@ class Delivery:
         self,
         listing: pd.DataFrame | None = None,
         model: RankingModel | None = None,
-        page: Callable[[], bytes] | None = None,
+        *,
+        report: RankReport | CompareReport | None = None,
+        command: str = "",
     ) -> dict[str, str]:
         """Write the files, all or none, and say what is in each.
 
@@ -78,8 +83,10 @@ class Delivery:
         ----------
         listing : pandas.DataFrame, optional
         model : RankingModel, optional
-        page : callable, optional
-            Makes the page; only called where it is wanted.
+        report : RankReport or CompareReport, optional
+            What the page is about.
+        command : str
+            What the user typed, for the page.
         """
         contents, about = {}, {}
         if self.out is not None and listing is not None:
@@ -89,8 +96,10 @@ class Delivery:
             contents[self.model] = model_bytes(model, self.model)
             trust = " --trust all" if self.model.suffix.lower() == ".skops" else ""
             about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE{trust}"
-        if self.report is not None and page is not None:
-            contents[self.report] = page()
+        if self.report is not None and report is not None:
+            from toprank.workflow.page import page_of
+
+            contents[self.report] = page_of(report, command)
             about[str(self.report)] = "the page; open it in a browser"
         write_whole(contents)
         return about

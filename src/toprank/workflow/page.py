@@ -14,11 +14,18 @@ from toprank.workflow.summary import column_cells, comparison_summary, ranking_s
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["comparison_page_of", "page_summary", "ranking_page_of"]
+__all__ = ["comparison_page_of", "page_of", "page_summary", "ranking_page_of"]
 
 MOST_DATA_COLUMNS = 20
 """Columns of the user's table that go into the page, those that count most first; --out has them all."""
 OURS = ("rank", "score", "logistic_rank", "why")
+
+
+def page_of(report: RankReport | CompareReport, command: str = "") -> bytes:
+    """The page about a report of either kind."""
+    if isinstance(report, CompareReport):
+        return comparison_page_of(report, command)
+    return ranking_page_of(report, command)
 
 
 def ranking_page_of(report: RankReport, command: str = "") -> bytes:

@@ -143,8 +143,10 @@ class RankReport:
 
     @property
     def certificate(self) -> Certificate | None:
-        """What the exact search claims about the final model, where there was one."""
+        """What the exact search claims about the order delivered; None without one, or where a base's is."""
         ranker = self.model.ranker
+        if isinstance(ranker, RankThenRerank) and not ranker.reranked_:
+            return None
         exact = ranker.reranker_ if isinstance(ranker, RankThenRerank) else ranker
         return exact.certificate_ if isinstance(exact, ExactRanker) else None
 

@@ -214,6 +214,7 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
     history = [*certificate.history[:-1][::every], *certificate.history[-1:]]
     return {
         "summary": certificate.summary(),
+        "claim": certificate.claim,
         "statistic": certificate.statistic,
         "value": certificate.value,
         "bound": certificate.bound,
@@ -259,7 +260,7 @@ def _records(listing: pd.DataFrame, head: int) -> list[dict[str, Any]]:
 
 def column_cells(column: pd.Series[Any]) -> list[Any]:
     """The cells of a column of the list as JSON has them."""
-    return [_scalar(cell) for cell in column.astype(object)]
+    return [_finite(_scalar(cell)) for cell in column.astype(object)]
 
 
 def _scalar(value: Any) -> Any:
