@@ -335,28 +335,3 @@ def test_the_file_is_checked_before_any_work(tmp_path):
         Delivery(report=tmp_path / "a.html").check([str(tmp_path / "a.html")])
     with pytest.raises(InputError, match="would write over --out"):
         Delivery(out=tmp_path / "a.csv", report=tmp_path / "a.csv").check([])
-
-
-def test_curves_by_hand():
-    """ROC and cut-offs of two tiny held-out lists, worked out on paper."""
-    from toprank.statistics import get
-    from toprank.workflow.cut_offs import cut_offs, figures_by_cut_off, mean_roc
-    from toprank.workflow.held_out import HeldOut, Judged
-
-    y = np.array([1, 0, 1, 0], dtype=np.int8)
-    first = Judged(np.arange(4), y, None, {"logistic": np.array([4.0, 3, 2, 1])}, {"logistic": 1.0})
-    second = dataclasses.replace(first, scores={"logistic": np.array([4.0, 1, 3, 2])})
-    held_out = HeldOut((first, second), 0.5, 2, get("dcg"))
-    found = figures_by_cut_off(held_out)
-    assert found["k"] == [1, 2, 3, 4]
-    ours = found["rankers"]["logistic"]
-    assert ours["mean"] == [1.0, 1.5, 2.0, 2.0]
-    assert ours["precision"] == [1.0, 0.75, pytest.approx(2 / 3), 0.5]
-    assert ours["share_found"] == [0.5, 0.75, 1.0, 1.0]
-    assert ours["lift"] == [2.0, 1.5, pytest.approx(4 / 3), 1.0]
-    roc = mean_roc(held_out)
-    rate = dict(zip(roc["fpr"], roc["tpr"]["logistic"], strict=True))
-    assert rate[0.0] == 0.75  # a half of the positives, then all of them, before the first negative
-    assert roc["tpr"]["logistic"][-1] == 1.0
-    assert cut_offs(1000, 500).count(500) == 1
-    assert cut_offs(5, 50) == [1, 2, 3, 4, 5]

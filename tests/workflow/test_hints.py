@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from toprank.datasets import Table, learn_encoder
 from toprank.workflow.fitting import Items
-from toprank.workflow.hints import column_hints
+from toprank.workflow.hints import column_hints, repeated_rows
 
 
 def _hints(table, y):
@@ -36,3 +36,11 @@ def test_sparse_features():
 def test_nothing_is_said_about_a_handful_of_positives():
     y = np.arange(50) < 3
     assert _hints(Table(pd.DataFrame({"a": -np.arange(50.0)})), y) == []
+
+
+def test_rows_that_repeat_earlier_ones_are_counted():
+    features = pd.DataFrame({"a": [1.0, 1.0, 1.0, 2.0, np.nan, np.nan], "b": list("xxxxyy")})
+    items = Items(Table(features), np.array([0, 0, 1, 0, 1, 1], dtype=np.int8), None)
+    assert repeated_rows(items) == 2  # the second row, and the last: missing is like missing; labels count
+    sparse = Items(Table(pd.DataFrame(), sp.csr_matrix((6, 2))), items.y, None)
+    assert repeated_rows(sparse) == 0

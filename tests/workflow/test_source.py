@@ -80,3 +80,19 @@ def test_reading_money_as_numbers_is_worth_it(tmp_path):
     assert any("'price'" in sentence and "left out" in sentence for sentence in warned)
     assert encoded < 0.5
     assert read > 0.8
+
+
+@pytest.mark.parametrize("role", ["id", "group", "ignore"])
+def test_a_nominal_column_of_the_catalog_can_have_another_role(monkeypatch, role):
+    from toprank import datasets
+    from toprank.datasets.load import Dataset
+
+    entry = next(one for one in datasets.catalog().values() if one.nominal)
+    name, n = entry.nominal[0], 12
+    X = np.column_stack([np.arange(n), np.arange(n) % 5]).astype(float)
+    made = Dataset(X, np.arange(n) % 2, (name, "other"), None, None, entry)
+    monkeypatch.setattr(datasets, "load", lambda _: made)
+    source = open_source(entry.name, Columns(**{role: [name] if role == "ignore" else name}))
+    assert source.categorical == ()
+    assert source.labelled.features.columns == ["other"]
+    assert open_source(entry.name, Columns()).categorical == (name,)
