@@ -22,7 +22,7 @@ __all__ = ["comparison_page", "embedded_json", "page_style", "ranking_page"]
 
 LIBRARY = "uPlot.iife.min.js"
 SCRIPTS = ("common.js", "charts.js", "cut_off.js", "list.js", "start.js")
-STYLES = ("uPlot.min.css", "page.css")
+CHART_STYLE = "uPlot.min.css"
 
 
 def ranking_page(summary: Mapping[str, Any]) -> bytes:
@@ -69,7 +69,7 @@ def embedded_json(value: Any) -> str:
 @cache
 def page_style() -> str:
     """The look of all pages."""
-    return "\n".join(_asset(name) for name in STYLES)
+    return _asset("page.css")
 
 
 @cache
@@ -111,7 +111,7 @@ def _render(template: str, summary: Mapping[str, Any], **context: Any) -> bytes:
     environment.filters.update(FILTERS)
     library, own = _scripts()
     # Line ends as a browser counts them: a hash is of the text after \r\n became \n.
-    style = page_style().replace("\r\n", "\n")
+    style = f"{_asset(CHART_STYLE)}\n{page_style()}".replace("\r\n", "\n")
     library, own = library.replace("\r\n", "\n"), own.replace("\r\n", "\n")
     text = environment.get_template(template).render(
         s=summary,

@@ -147,6 +147,9 @@ def _images(view: PaperView, stem: Path) -> dict[Path, bytes]:
 
 def _render(template: str, **context: Any) -> bytes:
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+    from markupsafe import Markup
+
+    from toprank.report.page import page_style
 
     environment = Environment(
         loader=PackageLoader("toprank.reproduce"),
@@ -155,7 +158,7 @@ def _render(template: str, **context: Any) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["mark"] = mark
+    environment.globals |= {"mark": mark, "style": Markup(page_style())}
     lines = [line.rstrip() for line in environment.get_template(template).render(**context).splitlines()]
     # Templates leave empty lines where something is left out; one is enough.
     kept = [line for before, line in zip(["", *lines], lines, strict=False) if before or line]
