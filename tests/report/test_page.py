@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import hashlib
 import json
+import signal
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,6 +16,7 @@ from toprank.control import Outcome, Status
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.errors import InputError
 from toprank.report.page import embedded_json
+from toprank.workflow import rank as rank_module
 from toprank.workflow.deliver import Delivery
 from toprank.workflow.page import MOST_DATA_COLUMNS, page_summary, ranking_page_of
 from toprank.workflow.rank import RankOptions, rank_items
@@ -221,6 +223,26 @@ def test_interrupted_half_way():
     # Two splits are too few for an interval: a plain mean is shown.
     mean = next(line for line in page.data["held_out"]["hits"] if line["k"] == 50)["mean"]["rerank"]
     assert f"Hits to expect in the first 50 {mean:.1f}" in page.words
+
+
+def test_a_run_that_was_interrupted_leaves_its_page(tmp_path, monkeypatch, capsys):
+    original, calls = rank_module.judge, []
+
+    def third_is_interrupted(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(rank_module, "judge", third_is_interrupted)
+    monkeypatch.chdir(tmp_path)
+    frame(120).to_csv("items.csv", index=False)
+    quick = ["--ranker", "logistic", "--splits", "5", "-k", "10", "--report", "r.html", "-q"]
+    assert main(["rank", "items.csv", "-t", "y", "--id", "code", *quick]) == 130
+    page = Reader((tmp_path / "r.html").read_bytes())
+    assert "This is what was found by then. 2 of 5 held-out splits were finished." in page.words
+    assert len(page.data["list"]["cells"][0]) == 120
+    assert page.data["held_out"]["splits"] == 2
 
 
 def test_queries():

@@ -1,4 +1,4 @@
-"""Show results: figures that hold their arrays and draw themselves when asked."""
+"""Show results: figures that hold their arrays and draw themselves, and a progress bar for notebooks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ _LAZY = {
     "CumulativeGainDisplay": "figures",
     "LiftDisplay": "figures",
     "PrecisionRecallDisplay": "figures",
+    "ProgressBar": "notebook",
     "ROCDisplay": "figures",
     "SearchProgressDisplay": "progress",
 }
@@ -18,6 +19,7 @@ __all__ = [
     "CumulativeGainDisplay",
     "LiftDisplay",
     "PrecisionRecallDisplay",
+    "ProgressBar",
     "ROCDisplay",
     "SearchProgressDisplay",
 ]
