@@ -106,6 +106,7 @@ def report_of(
         chance=3.25,
         found=found_within(budget, Items(features, y, codes), place, delivered),
         held_out=held_out,
+        held_out_by="query" if qid else "group" if group else "random",
         columns=column_worths(delivered, coefficients, held_out),
         linear=True,
         outcome=_certificate().outcome if reranked else Outcome(1.0),

@@ -252,6 +252,20 @@ def test_queries():
     assert page.data["found"] is None
 
 
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("time", "Held out were the latest items by site: what came later"),
+        ("group", "Held out were whole groups of site:"),
+        ("query", "Held out were whole queries"),
+        ("random", "Held out were random items"),
+    ],
+)
+def test_what_was_held_out_is_said(by, words):
+    report = dataclasses.replace(report_of(frame(60), budget=5, splits=2, group=True), held_out_by=by)
+    assert words in Reader(ranking_page_of(report)).words
+
+
 def test_a_budget_beyond_the_held_out_lists():
     page = Reader(ranking_page_of(report_of(frame(60), budget=40, splits=3)))
     assert "is more than the 30 held-out items of a split" in page.words

@@ -5,7 +5,7 @@ import pytest
 from toprank.datasets import InputError, Table
 from toprank.workflow.fitting import Items
 from toprank.workflow.source import Columns, open_source, split_column
-from toprank.workflow.splits import held_out_splits, out_of_fold_splits
+from toprank.workflow.splits import held_out_by, held_out_splits, out_of_fold_splits
 
 
 def _items(n=60, **parts):
@@ -72,3 +72,13 @@ def test_rows_without_a_label_are_apart(tmp_path):
     assert source.rows == 3
     assert source.unlabelled.frame["a"].tolist() == [2, 4]
     assert "2 rows have no label in 'y'" in " ".join(source.remarks)
+
+
+def test_which_rows_are_held_out_together():
+    y, codes = np.array([0, 1, 0, 1], dtype=np.int8), np.array([0, 0, 1, 1])
+    features = Table(pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]}))
+    assert held_out_by(Items(features, y, None)) == "random"
+    assert held_out_by(Items(features, y, None, groups=codes)) == "group"
+    assert held_out_by(Items(features, y, codes, groups=codes)) == "query"
+    assert held_out_by(Items(features, y, codes, groups=codes[::-1])) == "group"
+    assert held_out_by(Items(features, y, None, times=np.arange(4.0))) == "time"

@@ -41,7 +41,7 @@ from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_item
 from toprank.workflow.options import PREFERENCES, RankOptions, checked_settings
 from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.source import Source, provenance
-from toprank.workflow.splits import held_out_splits
+from toprank.workflow.splits import held_out_by, held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["RankOptions", "rank_items"]
@@ -301,6 +301,7 @@ class _Job:
             chance=chance_value(task.statistic, items.y, items.qid),
             found=found_within(task.budget, items, place, name),
             held_out=held_out,
+            held_out_by=held_out_by(items),
             columns=column_worths(name, named, held_out),
             linear=coef is not None,
             outcome=outcome if isinstance(outcome, Outcome) else None,

@@ -80,6 +80,8 @@ class RankReport:
     found : Found or None
         Hits within the budget, where the list is of labelled items out of fold.
     held_out : HeldOut or None
+    held_out_by : str
+        Which rows were held out together: "random" ones, those of a "group" or "query", the latest in "time".
     columns : list of ColumnWorth
         What the columns count for, the most important first.
     linear : bool
@@ -115,6 +117,7 @@ class RankReport:
     chance: float
     found: Found | None
     held_out: HeldOut | None
+    held_out_by: str
     columns: list[ColumnWorth]
     linear: bool
     outcome: Outcome | None

@@ -13,7 +13,7 @@ from toprank.datasets.split import Split
 from toprank.rankers.tuning.folds import ranking_folds
 from toprank.workflow.fitting import Items
 
-__all__ = ["held_out_splits", "out_of_fold_splits"]
+__all__ = ["held_out_by", "held_out_splits", "out_of_fold_splits"]
 
 Rows = NDArray[np.intp]
 EARLIER_SHARE = 2 / 3
@@ -59,6 +59,15 @@ def _some(y: NDArray[np.int8], part: NDArray[np.bool_], share: float, rng: np.ra
         rows = rng.permutation(np.flatnonzero(part & (y == label)))
         chosen.append(rows[: max(1, round(share * len(rows)))])
     return np.sort(np.concatenate(chosen))
+
+
+def held_out_by(items: Items) -> str:
+    """Which rows are held out together: "random" ones, a "group" or "query", or the latest in "time"."""
+    if items.times is not None:
+        return "time"
+    if items.groups is None:
+        return "random"
+    return "query" if items.qid is not None and np.array_equal(items.qid, items.groups) else "group"
 
 
 def out_of_fold_splits(items: Items, n_folds: int, seed: int) -> list[Split]:

@@ -65,6 +65,7 @@ def ranking_summary(
             "chance": report.chance,
             "found": None if report.found is None else asdict(report.found),
             "held_out": None if held_out is None else _held_out(held_out, report.delivered),
+            "held_out_by": report.held_out_by,
             "columns_worth": [asdict(worth) for worth in report.columns],
             "linear": report.linear,
             "outcome": None if report.outcome is None else _outcome(report.outcome),
