@@ -121,6 +121,22 @@ MODES = {
         {"Cs": (0.1, 1.0), "cv": 2},
         modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),
     ),
+    "RankingForest": (
+        {"n_estimators": 20},
+        [
+            *modes("aggregation", "mean_rank", "borda", "consensus"),
+            {"aggregation": "borda", "leaf_order": "tree"},
+            *modes("top", "70%"),
+            {"splitter": DecisionTreeClassifier(max_depth=2), "max_depth": 3, "n_estimators": 5},
+            {
+                "splitter": DecisionTreeClassifier(max_depth=2),
+                "randomize": "splitter",
+                "max_depth": 3,
+                "n_estimators": 5,
+            },
+            {"max_bins": None, "n_jobs": 2},
+        ],
+    ),
     "TauFPL": ({"negative_share": 0.3}, modes("loss", "logistic", "hinge")),
     "TopEnsemble": (
         {"members": [("logistic", LogisticRegression()), ("svm", toprank.RankSVM())], "cv": 2},

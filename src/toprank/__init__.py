@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from toprank.rankers.tuning.named import RankSVMCV as RankSVMCV
     from toprank.rankers.tuning.path import regularisation_path as regularisation_path
     from toprank.rankers.tuning.search_cv import RankerCV as RankerCV
+    from toprank.trees.consensus import consensus as consensus
+    from toprank.trees.forest import RankingForest as RankingForest
     from toprank.trees.tree_rank import TreeRank as TreeRank
 
 __version__ = "0.1.0"
@@ -65,11 +67,13 @@ _HOME = {
     "RankSVMCV": "toprank.rankers.tuning.named",
     "RankThenRerank": "toprank.ensemble.rank_then_rerank",
     "RankerCV": "toprank.rankers.tuning.search_cv",
+    "RankingForest": "toprank.trees.forest",
     "TauFPL": "toprank.rankers.top_push",
     "TopEnsemble": "toprank.ensemble.top_ensemble",
     "TopPush": "toprank.rankers.top_push",
     "TopPushK": "toprank.rankers.top_push",
     "TreeRank": "toprank.trees.tree_rank",
+    "consensus": "toprank.trees.consensus",
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }

@@ -56,7 +56,9 @@ def known_failures(ranker):
         found |= dict.fromkeys(
             EQUIVALENCE, "rows are held out at random: others when weights become repetitions"
         )
-    if isinstance(ranker, (toprank.RankerCV, toprank.RankThenRerank, toprank.BaggedRanker)):
+    if isinstance(
+        ranker, (toprank.RankerCV, toprank.RankThenRerank, toprank.BaggedRanker, toprank.RankingForest)
+    ):
         found |= dict.fromkeys(
             EQUIVALENCE, "rows are dealt at random: otherwise when weights become repetitions"
         )

@@ -17,6 +17,7 @@ LEAST_GAIN = 1e-10
 """Below this share of all a split could gain there is nothing but rounding."""
 INSERTION = 24
 """Fewer codes than this are sorted by insertion."""
+ROWS_AT_ONCE = 2048
 
 
 @njit(cache=True, nogil=True)
@@ -242,7 +243,7 @@ def grow(
         start, stop, depth = bounds[node, 0], bounds[node, 1], bounds[node, 2]
         size = stop - start
         up, down, up_before, down_before = masses[node, 0], masses[node, 1], masses[node, 2], masses[node, 3]
-        links[node, 0] = -1
+        links[node, 0] = links[node, 1] = links[node, 2] = links[node, 3] = -1
         if depth >= max_depth or size < 2 * min_leaf or up <= 0.0 or down <= 0.0:
             continue
         if top >= 0.0 and up_before + down_before >= top:
@@ -314,9 +315,55 @@ def leaf_of(X, roots, links, thresholds, leaves):
 @njit(cache=True, nogil=True)
 def add_values(X, roots, links, thresholds, values, total):
     """Add to the total of every row the values of its leaves."""
-    for tree in range(len(roots)):
-        for row in range(len(X)):
-            total[row] += values[descend(X, row, roots[tree], links, thresholds)]
+    # A few rows at a time stay in the cache while all trees look at them.
+    for begin in range(0, len(X), ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, len(X))
+        for tree in range(len(roots)):
+            for row in range(begin, end):
+                total[row] += values[descend(X, row, roots[tree], links, thresholds)]
+
+
+@njit(cache=True, nogil=True)
+def shrunk_rates(links, masses, shrinkage, rates):
+    """Each node's share of positives, drawn to that of its parent by so many rows."""
+    rates[0] = masses[0, 0] / (masses[0, 0] + masses[0, 1])
+    for node in range(len(links)):
+        if links[node, 0] < 0:
+            continue
+        mass = masses[node, 0] + masses[node, 1]
+        own = masses[node, 0] / mass
+        for child in range(links[node, 1], links[node, 1] + 2):
+            share = masses[child, 0] / (masses[child, 0] + masses[child, 1])
+            rates[child] = rates[node] + (share - own) / (1.0 + shrinkage / mass)
+
+
+@njit(cache=True, nogil=True)
+def insert_rows(values, reference, places):
+    """Where each row belongs among the reference rows, best first: the place that trees contradict least.
+
+    values : a value of each row in each tree
+    reference : those of the reference rows
+    places : how many reference rows are above the row; the middle of the best places where there are several
+    """
+    n_trees = values.shape[1]
+    n_reference = len(reference)
+    for row in range(len(values)):
+        # Cost of every place, less that of the first: passing a reference row costs the trees that put the
+        # row above it and saves those that put it below.
+        cost = least = 0
+        first = last = 0
+        for k in range(n_reference):
+            for tree in range(n_trees):
+                if values[row, tree] > reference[k, tree]:
+                    cost += 1
+                elif values[row, tree] < reference[k, tree]:
+                    cost -= 1
+            if cost < least:
+                least = cost
+                first = last = k + 1
+            elif cost == least:
+                last = k + 1
+        places[row] = 0.5 * (first + last)
 
 
 @njit(cache=True, nogil=True, inline="always")

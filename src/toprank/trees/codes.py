@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toprank.base import Matrix
 
-__all__ = ["BYTE", "Codes", "encode"]
+__all__ = ["Codes", "code_type", "encode"]
 
 Floats = NDArray[np.float64]
 SAMPLE = 200_000
@@ -50,8 +50,7 @@ def encode(X: Matrix, max_bins: int | None = None) -> Codes:
     columns: Any = X if isinstance(X, np.ndarray) else X.tocsc()
     edges = [_edges(_column(columns, feature), max_bins) for feature in range(n_features)]
     n_codes = np.array([len(one) + 2 for one in edges], dtype=np.int64)
-    small = bool(n_codes.max(initial=0) <= BYTE)
-    codes = np.empty((n_features, n_rows), dtype=np.uint8 if small else np.int32)
+    codes = np.empty((n_features, n_rows), dtype=code_type(max_bins))
     for feature, its_edges in enumerate(edges):
         values = _column(columns, feature)
         codes[feature] = np.searchsorted(its_edges, values, side="left") + 1
@@ -60,6 +59,11 @@ def encode(X: Matrix, max_bins: int | None = None) -> Codes:
     lists = [np.concatenate(([-np.inf], one)) for one in edges]
     start = np.cumsum([0, *(len(one) for one in lists[:-1])]).astype(np.int64)
     return Codes(codes, n_codes, np.concatenate(lists), start)
+
+
+def code_type(max_bins: int | None) -> type:
+    """What codes are kept in: bytes where so many bins and the missing values fit."""
+    return np.uint8 if max_bins is not None and max_bins < BYTE else np.int32
 
 
 def _column(columns: Any, feature: int) -> Floats:

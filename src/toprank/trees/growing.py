@@ -71,7 +71,9 @@ def grow_tree(
         most = min(most, 2 ** (growth.max_depth + 1) + 1)
     bounds = np.zeros((most, 3), dtype=np.int64)
     masses, thresholds, gains = np.zeros((most, 4)), np.zeros(most), np.zeros(most)
-    links = np.full((most, 4), -1, dtype=np.int32)
+    links = np.zeros(
+        (most, 4), dtype=np.int32
+    )  # written as nodes are made: memory that is never used is free
     up, down = float(weight[label == 1].sum()), float(weight[label == 0].sum())
     bounds[0], masses[0] = (0, n_rows, 0), (up, down, 0.0, 0.0)
     state = np.array([0, 1], dtype=np.int64)
@@ -90,7 +92,7 @@ def grow_tree(
         if run.should_stop():
             break
     size = int(state[1])
-    links[state[0] : size, 0] = -1  # those that still wait
+    links[state[0] : size] = -1  # those that still wait
     scale = 1.0 / (up * down) if up * down > 0 else 0.0
     return RankingTree(
         links[:size].copy(), thresholds[:size].copy(), gains[:size] * scale, masses[:size].copy()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.base import Matrix
 
-__all__ = ["PackedTrees", "RankingTree", "dense_parts"]
+__all__ = ["PackedTrees", "RankingTree", "dense_parts", "in_threads"]
 
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FEATURE, CHILD, LEFT_FIRST, MISSING_FIRST = range(4)
@@ -149,13 +153,19 @@ class PackedTrees:
         thresholds = np.concatenate([tree.thresholds for tree in trees])
         return cls(roots, links, thresholds, np.concatenate(list(values)))
 
-    def total(self, X: Matrix) -> Floats:
+    def total(self, X: Matrix, workers: int = 1) -> Floats:
         """The sum over the trees of the values of each row's leaves."""
         from toprank.trees import _kernels
 
         total = np.zeros(X.shape[0])
-        for part, rows in dense_parts(X):
-            _kernels.add_values(rows, self.roots, self.links, self.thresholds, self.values, total[part])
+
+        def add(part: slice) -> None:
+            for inside, rows in dense_parts(X[part]):
+                out = total[part][inside]
+                _kernels.add_values(rows, self.roots, self.links, self.thresholds, self.values, out)
+
+        ends = np.linspace(0, X.shape[0], workers + 1).astype(int)
+        in_threads(add, [slice(a, b) for a, b in pairwise(ends)], workers)
         return total
 
     def leaves(self, X: Matrix) -> NDArray[np.int32]:
@@ -166,6 +176,14 @@ class PackedTrees:
         for part, rows in dense_parts(X):
             _kernels.leaf_of(rows, self.roots, self.links, self.thresholds, leaves[part])
         return leaves
+
+
+def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> list[Result]:
+    """The results of all tasks in their order, by so many threads; kernels let others work meanwhile."""
+    if workers == 1:
+        return [work(task) for task in tasks]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, tasks))
 
 
 def dense_parts(X: Matrix) -> Any:

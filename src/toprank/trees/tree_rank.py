@@ -16,7 +16,7 @@ from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
 from toprank.rankers.tuning.folds import ranking_folds
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
-from toprank.trees.codes import BYTE, encode
+from toprank.trees.codes import code_type, encode
 from toprank.trees.growing import UNLIMITED, Growth, compile_growth, grow_tree
 from toprank.trees.nodes import PackedTrees, RankingTree
 from toprank.trees.pruning import critical_prices, pruned
@@ -161,9 +161,7 @@ class TreeRank(BaseRanker):
         return Outcome(value, status=run.stopped_by or Status.FINISHED, seconds=run.seconds)
 
     def _prepare(self, data: RankingData) -> None:
-        compile_growth(np.uint8)
-        if len(data.y) >= BYTE:
-            compile_growth(np.int32)
+        compile_growth(code_type(None))
 
     def _grow(self, data: RankingData, run: Run) -> RankingTree:
         growth = self._growth(data)
