@@ -7,6 +7,7 @@ tests run over `VARIANTS`; those marked slow are for the nightly run.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -48,6 +49,16 @@ MODES = {
     ),
     "DirectRanker": ({"n_restarts": 2}, []),
     "ExactRanker": ({"time_limit": 1}, []),
+    "GradientBoostingRanker": (
+        {"n_estimators": 20, "min_samples_leaf": 5, "engine": "sklearn"},
+        [
+            *modes("loss", "squared_hinge", "p_norm", "top_push"),
+            {"loss": "logistic", "negative_share": 0.3},
+            {"loss": "squared_hinge", "levels": "graded"},
+            *modes("validation_fraction", 0.3),
+            *([*modes("engine", "auto", "lightgbm")] if find_spec("lightgbm") else modes("engine", "auto")),
+        ],
+    ),
     "GreedyRankRLS": ({}, modes("levels", "graded")),
     "Grill": ({}, []),
     "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),

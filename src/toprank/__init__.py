@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from toprank.rankers.tuning.named import RankSVMCV as RankSVMCV
     from toprank.rankers.tuning.path import regularisation_path as regularisation_path
     from toprank.rankers.tuning.search_cv import RankerCV as RankerCV
+    from toprank.trees.boosting import GradientBoostingRanker as GradientBoostingRanker
     from toprank.trees.consensus import consensus as consensus
     from toprank.trees.forest import RankingForest as RankingForest
     from toprank.trees.tree_rank import TreeRank as TreeRank
@@ -53,6 +54,7 @@ _HOME = {
     "BaggedRanker": "toprank.ensemble.bagging",
     "DirectRanker": "toprank.rankers.direct",
     "ExactRanker": "toprank.rankers.exact",
+    "GradientBoostingRanker": "toprank.trees.boosting",
     "GreedyRankRLS": "toprank.rankers.greedy_rank_rls",
     "Grill": "toprank.rankers.pat_mat",
     "InfinitePush": "toprank.rankers.infinite_push",

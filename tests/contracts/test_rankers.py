@@ -64,6 +64,8 @@ def known_failures(ranker):
         )
     if isinstance(ranker, toprank.TreeRank) and (ranker.min_samples_leaf > 1 or ranker.leaf_penalty == "cv"):
         found |= dict.fromkeys(EQUIVALENCE, "the size of leaves and folds is counted in rows, not in weight")
+    if isinstance(ranker, toprank.GradientBoostingRanker):
+        found |= dict.fromkeys(EQUIVALENCE, "the size of leaves and bins is counted in rows, not in weight")
     if isinstance(ranker, toprank.PluginRanker) and isinstance(ranker.estimator, RandomForestClassifier):
         found |= dict.fromkeys(EQUIVALENCE, "a forest draws rows at random")
     if isinstance(ranker, toprank.TopEnsemble) and ranker.trust == "auto":

@@ -145,7 +145,9 @@ class PackedTrees:
 
     @classmethod
     def of(cls, trees: Sequence[RankingTree], values: Sequence[Floats]) -> PackedTrees:
-        """Trees one after the other."""
+        """Trees one after the other; none at all give no value."""
+        if not trees:
+            return cls(np.empty(0, np.int64), np.empty((0, 4), np.int32), np.empty(0), np.empty(0))
         roots = np.cumsum([0, *(len(tree.links) for tree in trees[:-1])]).astype(np.int64)
         links = np.concatenate([tree.links for tree in trees])
         shift = np.repeat(roots, [len(tree.links) for tree in trees])

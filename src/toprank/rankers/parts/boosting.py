@@ -23,7 +23,7 @@ from toprank.losses.exponential_pairs import ExponentialPairs
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.parameters import check_at_least, check_choice
 
-__all__ = ["PNormPushBooster"]
+__all__ = ["PNormPushBooster", "split_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ class PNormPushBooster(BaseRanker):
         self._check_boosting()
         if self.weak_rankers == "features":
             data = replace(data, X=centered(data.X))
-        learn, watch = self._split(data, run.rng)
+        learn, watch = split_rows(data, self.validation_fraction, run.rng)
         if data.sample_weight is not None:
             # Rows without weight must not count for the ranges and thresholds of features either.
             learn = (
@@ -98,30 +98,6 @@ class PNormPushBooster(BaseRanker):
 
     def _family(self, X: Any) -> WeakRankers:
         return FeatureRankers(X) if self.weak_rankers == "features" else StumpRankers(X)
-
-    def _split(self, data: RankingData, rng: np.random.Generator) -> tuple[Any, NDArray[np.int64] | None]:
-        """Rows to learn from and rows to watch: a share of each class, or of the queries."""
-        share = self.validation_fraction
-        if share is None:
-            return slice(None), None
-        if not 0 < share < 1:
-            raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
-        group = data.y if data.qid is None else data.qid
-        held = np.zeros(len(data.y), dtype=bool)
-        counted = np.ones(len(data.y), dtype=bool) if data.sample_weight is None else data.sample_weight > 0
-        if data.qid is None:
-            for label in (0, 1):
-                rows = np.flatnonzero(counted & (group == label))
-                held[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
-        else:
-            queries = rng.permutation(int(group.max()) + 1)
-            held = np.isin(group, queries[: max(1, round(share * len(queries)))])
-        for part, use in ((held, "watch"), (~held, "learn from")):
-            if len(np.unique(data.y[part & counted])) < 2:
-                raise ValueError(
-                    f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
-                )
-        return np.flatnonzero(~held), np.flatnonzero(held)
 
     def _keep(self, answer: Boosted, n_features: int) -> None:
         self.n_iter_ = max(1, len(answer.rankers))
@@ -145,6 +121,31 @@ class PNormPushBooster(BaseRanker):
         ):
             scores += weight * weak_values(columns, WeakRanker(int(feature), threshold=float(threshold)))
         return scores
+
+
+def split_rows(
+    data: RankingData, share: float | None, rng: np.random.Generator
+) -> tuple[Any, NDArray[np.int64] | None]:
+    """Rows to learn from and rows to watch (or None): a share of each class, or of the queries."""
+    if share is None:
+        return slice(None), None
+    if not 0 < share < 1:
+        raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
+    held = np.zeros(len(data.y), dtype=bool)
+    counted = np.ones(len(data.y), dtype=bool) if data.sample_weight is None else data.sample_weight > 0
+    if data.qid is None:
+        for label in (0, 1):
+            rows = np.flatnonzero(counted & (data.y == label))
+            held[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
+    else:
+        queries = rng.permutation(int(data.qid.max()) + 1)
+        held = np.isin(data.qid, queries[: max(1, round(share * len(queries)))])
+    for part, use in ((held, "watch"), (~held, "learn from")):
+        if len(np.unique(data.y[part & counted])) < 2:
+            raise ValueError(
+                f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
+            )
+    return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 def _items(data: RankingData, rows: Any) -> PNormPushItems:

@@ -1,0 +1,129 @@
+"""What boosting lowers: losses of the scores, as a value, a gradient and a curvature for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.losses.p_norm_push import PNormPushItems
+from toprank.losses.pairs import Pairs
+from toprank.losses.pairwise import pairwise_loss
+from toprank.losses.pairwise_logistic import pairwise_logistic
+from toprank.losses.smoothed_top_push import SmoothedTopPush
+from toprank.losses.top_push import QuantileMean, SquaredHinge
+
+__all__ = ["LossPoint", "Objective", "make_objective"]
+
+Floats = NDArray[np.float64]
+WIDTH = 1.0
+"""Over which the threshold of the highest negatives is rounded, in units of the margin."""
+
+
+@dataclass(frozen=True)
+class LossPoint:
+    """A loss at one vector of scores: its value, its gradient and the diagonal of its Hessian, or a bound."""
+
+    value: float
+    gradient: Floats
+    curvature: Floats
+
+
+Objective = Callable[[Floats], LossPoint]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a loss needs to know of the rows.
+
+    Parameters
+    ----------
+    grade : array
+        The higher, the nearer to the top.
+    qid, weight : arrays or None
+    """
+
+    grade: Floats
+    qid: NDArray[np.int64] | None = None
+    weight: Floats | None = None
+
+
+def make_objective(
+    labels: Labels, loss: str, *, p: float = 4.0, negative_share: float | None = None
+) -> Objective:
+    """The loss by name, as a function of the scores.
+
+    Parameters
+    ----------
+    labels : Labels
+    loss : {"squared_hinge", "logistic", "p_norm", "top_push"}
+    p : float
+        Of the p-norm push.
+    negative_share : float or None
+        The highest negatives that a positive is compared with: pairs with the others are left out, or they
+        have no part in the threshold. None is all of them; for the threshold, the highest alone.
+    """
+    if loss == "p_norm":
+        items = PNormPushItems.from_labels(labels.grade, qid=labels.qid, sample_weight=labels.weight)
+        return lambda scores: _point(items.at(scores, p))
+    if loss == "top_push":
+        push = _top_push(labels, negative_share)
+        return lambda scores: _point(push.at(scores))
+    over_pairs = _pairwise(loss)
+    if negative_share is None:
+        pairs = _pairs(labels, slice(None))
+        return lambda scores: _point(over_pairs(pairs, scores))
+    return _Localized(labels, over_pairs, negative_share)
+
+
+def _point(found: Any) -> LossPoint:
+    return LossPoint(float(found.value), found.gradient, found.curvature)
+
+
+def _pairwise(loss: str) -> Callable[[Pairs, Floats], Any]:
+    if loss == "logistic":
+        return pairwise_logistic
+    return lambda pairs, scores: pairwise_loss(pairs, scores, loss=loss)
+
+
+def _pairs(labels: Labels, rows: Any) -> Pairs:
+    qid = None if labels.qid is None else labels.qid[rows]
+    weight = None if labels.weight is None else labels.weight[rows]
+    return Pairs.from_labels(labels.grade[rows], qid=qid, sample_weight=weight, weighting="queries")
+
+
+def _top_push(labels: Labels, negative_share: float | None) -> SmoothedTopPush:
+    weight = np.ones(len(labels.grade)) if labels.weight is None else labels.weight
+    up, down = np.flatnonzero(labels.grade > 0), np.flatnonzero(labels.grade <= 0)
+    caps = None if negative_share is None else QuantileMean(negative_share).caps(weight[down])
+    return SmoothedTopPush(up, down, weight[up] / weight[up].sum(), caps, SquaredHinge(), WIDTH)
+
+
+class _Localized:
+    """Pairs of all positives with the highest negatives of their query, at these scores.
+
+    The mean over the highest is the largest mean over any set of so many: a convex loss stays convex
+    (Narasimhan & Agarwal 2013, the partial AUC).
+    """
+
+    def __init__(self, labels: Labels, over_pairs: Callable[[Pairs, Floats], Any], share: float) -> None:
+        self._labels, self._over_pairs, self._share = labels, over_pairs, share
+        self._query = np.zeros(len(labels.grade), dtype=np.int64) if labels.qid is None else labels.qid
+        self._down = np.flatnonzero(labels.grade <= 0)
+        self._up = np.flatnonzero(labels.grade > 0)
+        n = np.bincount(self._query[self._down], minlength=int(self._query.max()) + 1)
+        self._wanted = np.ceil(share * n).astype(np.int64)
+
+    def __call__(self, scores: Floats) -> LossPoint:
+        query = self._query[self._down]
+        order = np.lexsort((-scores[self._down], query))
+        first = np.searchsorted(query[order], query[order], side="left")
+        highest = self._down[order[np.arange(len(order)) - first < self._wanted[query[order]]]]
+        rows = np.sort(np.concatenate((self._up, highest)))
+        found = _point(self._over_pairs(_pairs(self._labels, rows), scores[rows]))
+        gradient, curvature = np.zeros(len(scores)), np.zeros(len(scores))
+        gradient[rows], curvature[rows] = found.gradient, found.curvature
+        return LossPoint(found.value, gradient, curvature)
