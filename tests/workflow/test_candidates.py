@@ -75,6 +75,25 @@ def test_the_harmful_list_is_not_what_is_written(tmp_path, monkeypatch):
     assert "logistic regression is what is delivered" in report.why
 
 
+def test_logistic_regression_takes_no_share_of_the_time(tmp_path, monkeypatch):
+    """A ranker that is cut short for a fit of milliseconds would be judged below its worth."""
+    from toprank.workflow import rank as rank_module
+
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(60, 2)), np.arange(60) % 3 == 0])
+    np.savetxt(tmp_path / "f.csv", rows, delimiter=",", header="a,b,y", comments="")
+    limits = []
+
+    def judged(task, train, test, names, settings, *, seed):
+        limits.append(settings.time_limit)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rank_module, "judge", judged)
+    source = open_source(str(tmp_path / "f.csv"), Columns(target="y"))
+    rank_items(source, RankOptions(ranker="TopPush", splits=2, time_limit=1e6))
+    assert limits[0] > 0.4e6  # of two splits one has half of the time
+
+
 def test_the_demo_finds_more_on_pumps_whose_label_was_not_used():
     report = rank_items(open_source(None, Columns()), RankOptions(budget=50, splits=0, time_limit=None))
     truth = dict(zip(inspections()["pump"], inspections()["failed"], strict=True))

@@ -217,7 +217,7 @@ class _Job:
             ):
                 if self.clock.should_stop():
                     break
-                part = self._settings_for(len(train), (options.splits - len(done)) * len(self.names))
+                part = self._settings_for(len(train), (options.splits - len(done)) * self._dear)
                 one = judge(self.task, train, test, self.names, part, seed=options.seed)
                 if kept.interrupted:
                     break
@@ -234,6 +234,11 @@ class _Job:
             return None
         overlap = options.held_out if items.times is None else OVERLAP_BY_TIME
         return HeldOut(tuple(done), overlap, self.task.budget, self.task.statistic)
+
+    @property
+    def _dear(self) -> int:
+        """How many candidates share the time of a split: logistic regression takes next to none."""
+        return max(1, sum(name != LOGISTIC for name in self.names))
 
     def _settings_for(self, rows: int, fits: int) -> Settings:
         """For one fit on some of the rows: its share of the time, and of the depth."""
