@@ -145,6 +145,8 @@ class ListView:
         self._weights = np.concatenate([weights for _, _, weights in queries])
         n_pos = np.array([len(upper) for upper, _, _ in queries])
         n_neg = np.array([len(lower) for _, lower, _ in queries])
+        self._query_of_upper = np.repeat(np.arange(len(queries)), n_pos)
+        self._query_of_lower = np.repeat(np.arange(len(queries)), n_neg)
         self._starts = _ends(n_pos), _ends(n_neg), _ends(n_pos + n_neg)
         self._pairs = n_pos * n_neg
         changes = np.flatnonzero(np.diff(self._weights))
@@ -159,8 +161,10 @@ class ListView:
         if len(self._queries) == 1:
             if self._depth <= len(self._weights) // 4:
                 return self._value_of_head(upper, lower, eps)
-            # NumPy sorts one long list faster than the kernel would.
             upper, lower = np.sort(upper), np.sort(lower)
+        else:
+            upper = upper[np.lexsort((upper, self._query_of_upper))]
+            lower = lower[np.lexsort((lower, self._query_of_lower))]
         pos_start, neg_start, weight_start = self._starts
         found = _kernels.list_value(upper, lower, pos_start, neg_start, self._weights, weight_start, eps)
         return float(found)
