@@ -10,11 +10,14 @@ import pytest
 from hypothesis import settings
 
 import toprank
+from toprank.exact.search.compiling import COMPILE_FIRST
 
 # The first call of a compiled kernel takes seconds, on a busy machine any call may: no deadline per example.
 # Where a change is judged (CI) every run draws the same examples; elsewhere new ones are tried.
 settings.register_profile("toprank", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("toprank")
+# Limits in tests are about the search, on a machine that has compiled everything.
+os.environ.setdefault(COMPILE_FIRST, "1")
 
 
 def pytest_configure(config):
@@ -36,9 +39,7 @@ def pytest_collection_modifyitems(items):
 
 def compile_before_the_workers():
     """Workers that begin together would each compile every kernel; here two processes share the work."""
-    call = (
-        "import sys; from toprank.exact.search.methods import compile_kernels; compile_kernels(sys.argv[1])"
-    )
+    call = "import sys; from toprank.exact.search.compiling import compile_and_stamp as c; c(sys.argv[1])"
     running = [subprocess.Popen([sys.executable, "-c", call, method]) for method in ("boxes", "cells")]
     for process in running:
         process.wait()

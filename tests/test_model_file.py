@@ -5,14 +5,17 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.datasets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import FunctionTransformer
 
 from toprank import DirectRanker, RankThenRerank
 from toprank.datasets import InputError, Labelled, Roles, Table, learn_encoder
-from toprank.model import RankingModel, load_model, model_bytes, save_model
+from toprank.model import RankingModel, UntrustedTypesError, load_model, model_bytes, save_model
 from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain
 
 ROLES = Roles("y", id="name", ignore=("note",))
@@ -215,7 +218,7 @@ def test_no_file_and_no_model(tmp_path, model):
         load_model(tmp_path / "absent.json")
     with pytest.raises(InputError, match="no model file"):
         load_model(tmp_path)
-    with pytest.raises(InputError, match=r"ends in \.json or \.skops"):
+    with pytest.raises(InputError, match=r"end in \.json or \.skops"):
         save_model(model, tmp_path / "model.pkl")
 
 
@@ -230,6 +233,7 @@ def test_classes_of_the_same_name_are_not_taken_for_ours():
 # -- models that are not linear --------------------------------------------------------------------
 
 TREE = "sklearn.tree._tree.Tree"
+KD_TREE = r"sklearn\.neighbors\._kd_tree\.KDTree"
 
 
 @pytest.fixture(scope="module")
@@ -243,13 +247,39 @@ def test_forest_is_not_json(forest, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_forest_comes_back_when_trusted(forest, tmp_path):
-    pytest.importorskip("skops")
+def test_what_our_models_are_made_of_needs_no_trust(forest, tmp_path):
+    skops_io = pytest.importorskip("skops.io")
     save_model(forest, tmp_path / "m.skops")
-    with pytest.raises(InputError, match=f"--trust {TREE}"):
-        load_model(tmp_path / "m.skops")
-    again = load_model(tmp_path / "m.skops", trusted=[TREE])
+    assert TREE in skops_io.get_untrusted_types(file=tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops")
     np.testing.assert_array_equal(again.scores(_table())[0], forest.scores(_table())[0])
+
+
+def test_other_types_are_refused_and_named(tmp_path):
+    pytest.importorskip("skops")
+    neighbours = _model(_reranker(base=KNeighborsClassifier(algorithm="kd_tree")))
+    save_model(neighbours, tmp_path / "m.skops")
+    with pytest.raises(UntrustedTypesError, match=KD_TREE) as refused:
+        load_model(tmp_path / "m.skops")
+    assert "--" not in str(refused.value)
+    again = load_model(tmp_path / "m.skops", trusted=refused.value.types)
+    np.testing.assert_array_equal(again.scores(_table())[0], neighbours.scores(_table())[0])
+
+
+def test_functions_are_refused_whatever_package_they_are_of(tmp_path):
+    skops_io = pytest.importorskip("skops.io")
+    content = skops_io.dumps({"model": "{}", "parts": [FunctionTransformer(sklearn.datasets.load_files)]})
+    (tmp_path / "m.skops").write_bytes(content)
+    with pytest.raises(UntrustedTypesError, match="load_files"):
+        load_model(tmp_path / "m.skops")
+
+
+@pytest.mark.parametrize("lost", ["_below_curve", "threshold_", "base_"])
+def test_rankers_of_an_older_version_are_refused_with_both_versions(saved, lost):
+    fields = json.loads(saved.read_text())
+    del fields["ranker"]["learned"][lost]
+    fields["toprank"] = "0.0.7"
+    _refused(saved, _resigned(fields), r"written by toprank 0\.0\.7 \(model format 2\), whose RankThenRerank")
 
 
 def test_linear_models_in_skops_need_no_trust(model, tmp_path):

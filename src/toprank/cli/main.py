@@ -407,7 +407,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from toprank.errors import InputError
 
         if isinstance(error, InputError):
-            return _complain(str(error))
+            return _complain(f"{error}{_remedy(error)}")
         raise
     if code == INTERRUPTED:
         print("toprank: interrupted", file=sys.stderr)
@@ -415,6 +415,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 # -- small helpers ---------------------------------------------------------------------------------
+
+
+def _remedy(error: Exception) -> str:
+    """What to add to the command, where the error itself knows no command line."""
+    types = getattr(error, "types", [])
+    return f" Add {' '.join(f'--trust {name}' for name in types)} (or --trust all)." if types else ""
 
 
 def _complain(message: str) -> int:

@@ -5,25 +5,59 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
 import toprank
-from toprank.base import BaseRanker
+from toprank.base import BaseRanker, ranking_scores
 from toprank.datasets import InputError, Roles, encoder_from_dict
 from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain, same_scores
 from toprank.model.ranking import RankingModel
 from toprank.output import write_whole
 
-__all__ = ["check_model_ending", "load_model", "model_bytes", "save_model"]
+__all__ = ["UntrustedTypesError", "check_model_ending", "load_model", "model_bytes", "save_model"]
 
 FORMAT = "toprank model"
 TRUST_ALL = "all"
 """In place of the types in a file: whoever made it is trusted."""
 VERSION = 2
 """Raised when a file written now could no longer be read by the code before."""
+PARTS = frozenset(
+    {
+        "catboost.core.CatBoostClassifier",
+        "collections.OrderedDict",
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
+        "numpy.dtype",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.tree._tree.Tree",
+    }
+)
+"""What the members of our ensembles and our bases consist of and skops does not load unasked. Building one
+reads numbers (of trees, mostly) and calls nothing that the file names. Named one by one: a whole package
+would let in functions."""
+
+
+class UntrustedTypesError(InputError):
+    """A file holds types that nobody has said to trust.
+
+    Parameters
+    ----------
+    message : str
+    types : list of str
+        Their full names.
+    """
+
+    def __init__(self, message: str, types: list[str]) -> None:
+        super().__init__(message)
+        self.types = types
 
 
 def save_model(model: RankingModel, path: str | os.PathLike[str]) -> None:
@@ -35,9 +69,9 @@ def check_model_ending(path: str | os.PathLike[str], *, linear: bool) -> None:
     """Refuse an ending no model of that kind can be written to, before the model is made."""
     ending = Path(path).suffix.lower()
     if ending not in (".json", ".skops"):
-        raise InputError(f"--model {str(path)!r}: a model file ends in .json or .skops.")
+        raise InputError(f"Model file {str(path)!r}: its name must end in .json or .skops.")
     if ending == ".json" and not linear:
-        raise InputError(f"--model {str(path)!r}: only linear models are written as JSON; use .skops.")
+        raise InputError(f"Model file {str(path)!r}: only linear models are written as JSON; use .skops.")
     if ending == ".skops":
         _skops()
 
@@ -56,8 +90,8 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     ----------
     path : path-like
     trusted : collection of str
-        Types in a ``.skops`` file to trust although skops does not, such as
-        ``"sklearn.tree._tree.Tree"``, or ``"all"``; only for files whose origin is known.
+        Types in a ``.skops`` file to trust beside those that our own models are made of, such as
+        ``"sklearn.neighbors._kd_tree.KDTree"``, or ``"all"``; only for files whose origin is known.
 
     Raises
     ------
@@ -74,6 +108,8 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
         return _from_json(content)
     except OSError as error:
         raise InputError(f"Cannot read the model file {str(path)!r}: {error.strerror}.") from None
+    except UntrustedTypesError as error:
+        raise UntrustedTypesError(f"Model file {str(path)!r}: {error}", error.types) from None
     except (InputError, NotPlainError) as error:
         raise InputError(f"Model file {str(path)!r}: {error}") from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -113,9 +149,11 @@ def _rebuild(fields: Any, parts: list[Any]) -> RankingModel:
     if claimed != _checksum(fields):
         raise InputError("its checksum is wrong: it was damaged or edited after it was saved.")
     encoder = encoder_from_dict(fields["encoder"])
-    ranker = estimator_from_plain(fields["ranker"], parts)
-    if ranker.n_features_in_ != len(encoder.feature_names):
-        raise InputError("its ranker and its columns do not fit together.")
+    with _of_this_version(fields):
+        ranker = estimator_from_plain(fields["ranker"], parts)
+        if ranker.n_features_in_ != len(encoder.feature_names):
+            raise InputError("its ranker and its columns do not fit together.")
+        _try_out(ranker)
     columns, target = fields["columns"], fields["target"]
     return RankingModel(
         encoder=encoder,
@@ -127,6 +165,30 @@ def _rebuild(fields: Any, parts: list[Any]) -> RankingModel:
         statistic=str(fields["statistic"]),
         provenance=dict(fields["provenance"]),
     )
+
+
+@contextmanager
+def _of_this_version(fields: Mapping[str, Any]) -> Iterator[None]:
+    """Whatever a ranker lacks that was written when its class had other parts is told with the versions."""
+    try:
+        yield
+    except (AttributeError, NotPlainError, NotFittedError) as error:
+        name = fields["ranker"].get("class", "ranker")
+        raise InputError(
+            f"it was written by toprank {fields.get('toprank')} (model format {fields['version']}), whose"
+            f" {name} this toprank {toprank.__version__} cannot rebuild ({error}): make the model anew, or"
+            " use it with the version that wrote it."
+        ) from None
+
+
+def _try_out(ranker: Any) -> None:
+    """Score two made-up rows: what is missing shows now, not in the middle of the work."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        rows = np.zeros((2, ranker.n_features_in_))
+        ranking_scores(ranker, rows)
+        if hasattr(ranker, "predict_proba"):
+            ranker.predict_proba(rows)
 
 
 def _check_version(fields: Mapping[str, Any]) -> None:
@@ -152,7 +214,7 @@ def _to_json(model: RankingModel) -> bytes:
     try:
         fields = _describe(model, None)
     except NotPlainError as error:
-        raise InputError(f"--model: {error}; give the model file the ending .skops.") from None
+        raise InputError(f"The model: {error}; give its file the ending .skops.") from None
     return (_pretty(fields) + "\n").encode()
 
 
@@ -188,9 +250,9 @@ def _to_skops(model: RankingModel) -> bytes:
         again = io.loads(content, trusted=io.get_untrusted_types(data=content))
         complete = same_scores(model.ranker, fields["ranker"], again["parts"])
     except Exception as error:  # skops knows no class of errors for what it cannot write
-        raise InputError(f"--model: {type(model.ranker).__name__} cannot be written: {error}.") from None
+        raise InputError(f"The model: {type(model.ranker).__name__} cannot be written: {error}.") from None
     if not complete:
-        raise InputError(f"--model: skops cannot write all of {type(model.ranker).__name__}.")
+        raise InputError(f"The model: skops cannot write all of {type(model.ranker).__name__}.")
     return content
 
 
@@ -200,12 +262,12 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> RankingModel:
         asked = io.get_untrusted_types(data=content)
     except (zipfile.BadZipFile, ValueError, KeyError):
         raise InputError("it is not a skops file, or was cut short.") from None
-    refused = [] if TRUST_ALL in trusted else sorted(set(asked) - set(trusted) - own_types())
+    refused = [] if TRUST_ALL in trusted else sorted(set(asked) - set(trusted) - own_types() - PARTS)
     if refused:
-        wanted = " ".join(f"--trust {name}" for name in refused)
-        raise InputError(
-            f"it holds types that are only loaded when you say so, for a file whose origin you know: {wanted}"
-            f" (or --trust {TRUST_ALL})."
+        raise UntrustedTypesError(
+            "it holds types that no model of toprank's own is made of and that are only loaded when they are"
+            f" trusted by name, for a file whose origin you know: {', '.join(refused)}.",
+            refused,
         )
     fields = io.loads(content, trusted=list(asked))
     if not isinstance(fields, dict) or set(fields) != {"model", "parts"}:

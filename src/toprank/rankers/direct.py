@@ -11,6 +11,7 @@ from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.exact.climb.local_search import LocalSearch, local_search
 from toprank.exact.problem import RankingProblem
+from toprank.exact.search.methods import compile_climb
 from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
@@ -94,6 +95,12 @@ class DirectRanker(WeightedRanker, PairRanker):
         self.pos_label = pos_label
         self.callback = callback
         self.verbose = verbose
+
+    def _prepare(self, data: RankingData) -> None:
+        compile_climb()
+
+    def _prepare_pairs(self, data: PairData) -> None:
+        compile_climb()
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         problem = RankingProblem.from_labels(data.X, data.y, self.statistic, qid=data.qid, queries="mean")

@@ -14,8 +14,8 @@ from toprank.exact.certificate import Certificate
 from toprank.exact.mip.constraints import Constraints
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
+from toprank.exact.search.compiling import begin_compiling
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for
 from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import LinearRankStatistic
@@ -153,12 +153,12 @@ class ExactRanker(WeightedRanker, PairRanker):
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
             problem = self._problem(data.X, data.y, data.qid)
-            compile_for(problem, self.method)
+            begin_compiling(problem, self.method)
             self._prepared = (data, problem)  # made once: `_fit` takes it away
 
     def _prepare_pairs(self, data: PairData) -> None:
         if self.solver == "search":
-            compile_for(self.problem_of_pairs(data.X, data.pairs, data.weight), self.method)
+            begin_compiling(self.problem_of_pairs(data.X, data.pairs, data.weight), self.method)
 
     def problem_of_pairs(
         self, X: Any, pairs: ArrayLike, sample_weight: ArrayLike | None = None

@@ -94,8 +94,7 @@ class Delivery:
             about[str(self.out)] = f"{len(listing)} ranked items"
         if self.model is not None and model is not None:
             contents[self.model] = model_bytes(model, self.model)
-            trust = " --trust all" if self.model.suffix.lower() == ".skops" else ""
-            about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE{trust}"
+            about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE"
         if self.report is not None and report is not None:
             from toprank.workflow.page import page_of
 

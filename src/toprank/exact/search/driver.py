@@ -25,6 +25,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search.climbing import Climbing
+from toprank.exact.search.compiling import STILL_COMPILING, kernels_there, names_for
 from toprank.exact.search.incumbent import Incumbent, placed
 from toprank.exact.search.methods import (
     METHODS,
@@ -122,12 +123,10 @@ class _Account:
         Nodes in all, and those of supports that are done with.
     seconds_before : float
         Of earlier runs, after a resumption.
-    keep_proof : bool
     parts : list
         What was shown of each set of columns, where that is kept.
     settled : bool
         Whether the problem has a margin because some regions were too thin to decide.
-    notes : list of str
     """
 
     keep_proof: bool
@@ -242,6 +241,8 @@ class _Driver:
         """Branch and bound over directions, one support after another where coefficients have a price."""
         path = self.options.path
         new = path is not None and not path.exists()
+        if not self._await_kernels():
+            return False
         while True:
             self.tree.drop(self.incumbent.target)
             if not self.tree.waiting:
@@ -261,6 +262,17 @@ class _Driver:
                 self._save(method, support)
                 return False
 
+    def _await_kernels(self) -> bool:
+        """Climb on while the proof's kernels are being compiled; False when told to stop before they are."""
+        resumed = None if self.resumed is None else str(self.resumed.facts["method"])
+        names = names_for(self.problem, resumed or self.options.method)
+        while not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
+            self.climbing.go_on()
+            if not self.report("climbing; the proof is being compiled"):
+                self.account.notes.append(STILL_COMPILING)
+                return False
+        return True
+
     def _seconds_to_begin(self) -> float:
         """What sorting all pairs for a proof takes, and never looks at the clock."""
         return SECONDS_PER_ENTRY * self.problem.n_pairs * self.problem.n_features
@@ -275,16 +287,12 @@ class _Driver:
             resumed = resume_method(account.used, arrays, saved.arrays, self.options.n_jobs)
             resumed.should_stop = self.run.should_stop
             return resumed
-        direction = problem.scale(self.incumbent.coef)[support.columns]
+        scaled, keep = problem.scale(self.incumbent.coef)[support.columns], account.keep_proof
+        direction = scaled if scaled.any() else None
 
         def make(name: str, target: float) -> Method:
             method = make_method(
-                name,
-                arrays,
-                target=target,
-                direction=direction if direction.any() else None,
-                n_jobs=self.options.n_jobs,
-                keep_log=account.keep_proof,
+                name, arrays, target=target, direction=direction, n_jobs=self.options.n_jobs, keep_log=keep
             )
             method.should_stop = self.run.should_stop
             return method
@@ -292,7 +300,8 @@ class _Driver:
         account.used = choose(self.options.method, arrays)
         first = make(account.used, self.incumbent.target + support.price(problem.penalty))
         other = companion(self.options.method, arrays)
-        return first if other is None else Tandem(first, partial(make, other))
+        there = partial(kernels_there, [other])
+        return first if other is None else Tandem(first, partial(make, other), there)
 
     def _search(self, method: Method, support: Support) -> bool:
         """Search coefficients on some columns; their statistic minus the price is what counts."""

@@ -27,8 +27,10 @@ __all__ = [
     "check_method",
     "choose",
     "companion",
+    "compile_climb",
     "compile_for",
     "compile_kernels",
+    "kernels_for",
     "make_method",
     "replay_log",
     "resume_method",
@@ -244,16 +246,30 @@ def _smooth(differences: Floats) -> bool:
 # -- compiling ----------------------------------------------------------------------------------------
 
 
+def kernels_for(problem: RankingProblem, method: str = "auto") -> tuple[list[str], list[str]]:
+    """Methods that a search of this problem begins with, and those that may be called in later."""
+    check_method(method)
+    if not within_reach(problem):
+        return [], []
+    arrays = problem.arrays()
+    first = {choose(method, arrays)}
+    if method == "auto" and problem.penalty:
+        first.add("boxes")  # for the small supports
+    return sorted(first), sorted({companion(method, arrays)} - first - {None})
+
+
 def compile_for(problem: RankingProblem, method: str = "auto") -> None:
     """Have all compiled, or read from disk, that a search of this problem may call."""
-    check_method(method)
-    if within_reach(problem):
-        arrays = problem.arrays()
-        names = {choose(method, arrays), companion(method, arrays)}
-        if method == "auto" and problem.penalty:
-            names.add("boxes")  # for the small supports
-        for name in filter(None, names):
+    for names in kernels_for(problem, method):
+        for name in names:
             compile_kernels(name)
+
+
+@cache
+def compile_climb() -> None:
+    """Have the kernels of the climb compiled, or read from disk, once a process."""
+    toy = RankingProblem.from_labels(np.eye(9, 4), np.arange(9) % 3 == 0, "dcg")
+    local_search(toy, [np.ones(4)], Run(rng=0), max_iter=2)
 
 
 @cache

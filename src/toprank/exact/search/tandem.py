@@ -31,12 +31,19 @@ class Tandem:
     first : Method
     make_second : callable
         Makes the other one for the same problem, given the target it must look for.
+    may_begin : callable
+        Whether the other one can be made already.
     """
 
-    def __init__(self, first: Method, make_second: Callable[[float], Method]) -> None:
+    def __init__(
+        self,
+        first: Method,
+        make_second: Callable[[float], Method],
+        may_begin: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._methods = [first]
         self._seconds = [0.0]
-        self._make_second = make_second
+        self._make_second, self._may_begin = make_second, may_begin
         self.candidates: list[Floats] = []
         self.bound = first.bound
         self.should_stop = first.should_stop
@@ -61,7 +68,7 @@ class Tandem:
             if method.done:
                 return 1 - place
         if len(self._methods) == 1:
-            return int(self._seconds[0] >= HEAD_START)
+            return int(self._seconds[0] >= HEAD_START and self._may_begin())
         return int(self._seconds[1] < self._seconds[0])
 
     @property
