@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from toprank.exact import RankingProblem
-from toprank.exact.boxes.frame import build_frame
 from toprank.exact.boxes.plane import best_sector
+from toprank.exact.directions.frame import build_frame
 
 
 def sector_directions(differences):

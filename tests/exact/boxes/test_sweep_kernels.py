@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from toprank.exact.boxes._sweep_kernels import NOTHING, Tally, lose, regain, sweep
+from toprank.exact.boxes._sweep_kernels import sweep
+from toprank.exact.directions._counting import NOTHING, Tally, lose, regain
 
 
 @pytest.mark.parametrize("seed", range(40))

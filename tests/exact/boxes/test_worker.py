@@ -5,8 +5,9 @@ import pytest
 
 from box_problems import medium_problem
 from toprank.exact import RankingProblem
-from toprank.exact.boxes.frame import build_frame
-from toprank.exact.boxes.worker import Box, BoxWorker, sweep_face
+from toprank.exact.boxes.worker import BoxWorker, sweep_face
+from toprank.exact.directions.frame import build_frame
+from toprank.exact.directions.subtree import Box
 
 
 def volume(frame, place):

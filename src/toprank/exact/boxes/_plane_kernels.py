@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from toprank.exact.boxes._sweep_kernels import JIT, NOTHING, fresh_tally, lose, regain, sweep
+from toprank.exact.boxes._sweep_kernels import sweep
+from toprank.exact.directions._counting import JIT, NOTHING, fresh_tally, lose, regain
 
 
 @njit(**JIT)

@@ -1,6 +1,6 @@
 """Compiled search over boxes of directions: bound by a sweep, close by small linear programs, split.
 
-Symbols. P pairs, r coordinates u of the direction w = B u (`boxes.frame` builds them). A node is a
+Symbols. P pairs, r coordinates u of the direction w = B u (`directions.frame` builds them). A node is a
 box ``|u_j - mid_j| <= half_j`` on a face ``u_f = +-1`` of the cube; one coordinate, k, is swept: t = u_k in
 [low, high]. For pair p: ``centre`` and ``radius`` of E[p].u over the box without t, slope E[p, k]. The pair
 can be won somewhere in the box at t only if ``centre + radius + slope * t + error >= need``, need = margin *
@@ -15,30 +15,25 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from toprank.exact.boxes._conflict_kernels import close
 from toprank.exact.boxes._sweep_kernels import (
     FLOOR,
     FOUND,
     HANDED,
-    JIT,
     LEAF,
     LEVEL,
     LOGGED,
     NODES,
-    NOTHING,
     ROOT,
     SPARED,
-    STEP,
     STUCK,
     VALUE,
     WORKED,
-    fresh_tally,
-    lose,
-    regain,
     spare_node,
     step_down,
     sweep,
 )
+from toprank.exact.directions._conflict_kernels import close
+from toprank.exact.directions._counting import JIT, NOTHING, STEP, fresh_tally, lose, regain
 
 FINISHED, PAUSED = 0, 1
 LAST_TRIES = 2000

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.arithmetic.rational import whole_numbers
-from toprank.exact.boxes.frame import Frame
+from toprank.exact.directions.frame import Frame
 
 __all__ = ["best_sector"]
 
@@ -30,7 +30,7 @@ def best_sector(frame: Frame) -> tuple[int, Floats]:
     """The largest value of any direction, in whole-number values, and a direction that has it.
 
     >>> from toprank.exact import RankingProblem
-    >>> from toprank.exact.boxes.frame import build_frame
+    >>> from toprank.exact.directions.frame import build_frame
     >>> X = [[0.1, 0.7], [0.3, 0.2], [0.9, 0.4]]
     >>> frame = build_frame(RankingProblem.from_labels(X, [0, 1, 0], "auc").arrays())
     >>> value, w = best_sector(frame)

@@ -8,7 +8,7 @@ import pytest
 
 from box_problems import features, medium_problem
 from toprank.exact import RankingProblem
-from toprank.exact.boxes.frame import build_frame
+from toprank.exact.directions.frame import build_frame
 
 
 def test_error_covers_the_coordinates():

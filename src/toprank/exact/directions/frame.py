@@ -30,7 +30,7 @@ from toprank.exact.pairs import PairArrays
 from toprank.exact.rounding import UNIT, Scale, value_scale
 
 if TYPE_CHECKING:
-    from toprank.exact.boxes._sweep_kernels import Problem
+    from toprank.exact.directions._counting import Problem
 
 __all__ = ["SMALLEST_BOX", "Frame", "Geometry", "build_frame", "idle_directions", "roundings", "turn_axes"]
 
@@ -138,6 +138,7 @@ def build_frame(
     *,
     given: tuple[Floats, float] | None = None,
     reduce: bool = True,
+    plane: bool = True,
 ) -> Frame:
     """The problem in good coordinates, `direction` (coefficients) in the middle of a face.
 
@@ -149,14 +150,17 @@ def build_frame(
         Those of an earlier frame of the same problem, to have it again.
     reduce : bool
         Whether directions along which no pair changes may be left out.
+    plane : bool
+        Whether one or two coordinates without a margin are left as they are, to be compared exactly;
+        otherwise they are slanted like more of them, for boxes.
     """
-    from toprank.exact.boxes._sweep_kernels import Problem
+    from toprank.exact.directions._counting import Problem
 
     possible = arrays.winnable()
     if arrays.margin == 0:
-        geometry = _strict_geometry(arrays, possible, direction, None if given is None else given[0])
+        geometry = _strict_geometry(arrays, possible, direction, None if given is None else given[0], plane)
     else:
-        from toprank.exact.boxes.margin_frame import margin_geometry
+        from toprank.exact.directions.margin_frame import margin_geometry
 
         geometry = margin_geometry(arrays, possible, direction, given, reduce)
     scale = value_scale(arrays.objective.size, VALUE_BITS)
@@ -183,7 +187,11 @@ def build_frame(
 
 
 def _strict_geometry(
-    arrays: PairArrays, possible: NDArray[np.bool_], direction: Floats | None, given: Floats | None
+    arrays: PairArrays,
+    possible: NDArray[np.bool_],
+    direction: Floats | None,
+    given: Floats | None,
+    plane: bool,
 ) -> Geometry:
     """The pairs without a margin, on columns that no others add up to."""
     upper, lower = arrays.upper[possible], arrays.lower[possible]
@@ -192,9 +200,10 @@ def _strict_geometry(
         used = independent_columns(arrays.rows, upper, lower)
     rows = np.ascontiguousarray(arrays.rows[:, used])
     r = max(2, len(used))
+    flat = len(used) < 2 or (plane and len(used) == 2)
     if given is not None:
         reduced = given[used]
-    elif len(used) <= 2:
+    elif flat:
         reduced = np.eye(len(used), r)
     else:
         start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]
@@ -202,9 +211,9 @@ def _strict_geometry(
     E, doubt = pairs_in(rows, upper, lower, reduced)
     error = np.abs(E).sum(axis=1) * roundings(r) * UNIT + 2 * r * doubt + 1e-300
     # Two coordinates are compared without primes.
-    book = ledger(rows, upper, lower) if len(used) > 2 else _plain_ledger(rows, upper, lower)
+    book = _plain_ledger(rows, upper, lower) if flat else ledger(rows, upper, lower)
     norm, norm_error = np.zeros((0, r)), np.zeros(0)
-    return Geometry(used, reduced, E, error, norm, norm_error, doubt, book, 0.0, 0.0, len(used) <= 2)
+    return Geometry(used, reduced, E, error, norm, norm_error, doubt, book, 0.0, 0.0, flat)
 
 
 def roundings(r: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.arithmetic.dependence import ledger
-from toprank.exact.boxes.frame import Geometry, idle_directions, roundings, turn_axes
+from toprank.exact.directions.frame import Geometry, idle_directions, roundings, turn_axes
 from toprank.exact.pairs import PairArrays
 from toprank.exact.rounding import UNIT, largest_leads
 
@@ -27,7 +27,7 @@ def margin_geometry(
     given: tuple[Floats, float] | None,
     reduce: bool,
 ) -> Geometry:
-    """The pairs that can be won, in coordinates for boxes: see `toprank.exact.boxes.frame.build_frame`."""
+    """The pairs that can be won, in coordinates for boxes: see `directions.frame.build_frame`."""
     D, margin, used = _winnable(arrays, possible)
     if given is None:
         start = None if direction is None else np.asarray(direction, dtype=np.float64)[used]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from toprank.exact.arithmetic._kernels import dependent
-from toprank.exact.boxes._sweep_kernels import JIT, STEP, fresh_tally, lose, regain
+from toprank.exact.directions._counting import JIT, STEP, fresh_tally, lose, regain
 
 NEARLY = 2.0**-46
 """Combinations of rows (largest entries near 1) this small may be exactly zero."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from toprank.exact.boxes._conflict_kernels import conflict
+from toprank.exact.directions._conflict_kernels import conflict
 
 
 @pytest.mark.parametrize("seed", range(150))

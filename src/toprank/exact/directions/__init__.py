@@ -1,0 +1,1 @@
+"""What searches over boxes of directions share: coordinates, values, linear programs, subtrees, a judge."""
