@@ -6,6 +6,7 @@ thresholds as the formula says. `over_tie_orders` lists the value under every or
 
 import itertools
 import math
+from fractions import Fraction
 
 
 def over_tie_orders(value_of_order, y, scores):
@@ -41,6 +42,17 @@ def tau_a(ranked):
 def tau_b(ranked):
     different = right_pairs(ranked) + wrong_pairs(ranked)
     return (right_pairs(ranked) - wrong_pairs(ranked)) / math.sqrt(math.comb(len(ranked), 2) * different)
+
+
+def spearman(ranked):
+    """Pearson's correlation, in fractions but for the root, of places from the bottom and mid-ranks."""
+    n = len(ranked)
+    places = [Fraction(n - position) for position in range(n)]
+    ranks = [Fraction(sum(x < y for x in ranked)) + Fraction(ranked.count(y) + 1, 2) for y in ranked]
+    middle = Fraction(n + 1, 2)
+    together = sum((p - middle) * (r - middle) for p, r in zip(places, ranks, strict=True))
+    spread = sum((p - middle) ** 2 for p in places) * sum((r - middle) ** 2 for r in ranks)
+    return float(together) / math.sqrt(spread)
 
 
 def c_index(ranked):

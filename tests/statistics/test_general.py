@@ -32,6 +32,7 @@ BY_DEFINITION = {
     "hard_ranking_loss(standardize=true)": oracle.hard_loss_standardized,
     "kendall_tau": oracle.tau_a,
     "kendall_tau(variant=b)": oracle.tau_b,
+    "spearman_rho": oracle.spearman,
     "c_index": oracle.c_index,
     "ordinal_auc": oracle.ordinal_auc,
     "vus": oracle.waegeman_w,
@@ -364,3 +365,9 @@ def test_long_lists_take_no_more_than_a_few_sorts(kind):
             get(name)(y, scores, ties=ties)
             # Quadratic counting would take thousands of times as long as a sort.
             assert time.perf_counter() - started < 40 * sort + 0.5, (name, ties)
+
+
+def test_spearman_is_scipys_without_tied_scores():
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 5, 200), rng.normal(size=200)
+    assert get("spearman")(y, scores) == pytest.approx(scipy.stats.spearmanr(y, scores).statistic, abs=1e-12)
