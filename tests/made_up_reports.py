@@ -11,6 +11,8 @@ from toprank.exact import Certificate
 from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
 from toprank.statistics import get
+from toprank.workflow.advice import Figures
+from toprank.workflow.compare import CompareReport
 from toprank.workflow.fitting import Items
 from toprank.workflow.found import found_within
 from toprank.workflow.groups import group_shares
@@ -122,6 +124,18 @@ def report_of(
         interrupted=interrupted,
         seconds=1.5,
     )
+
+
+def comparison():
+    """A comparison of a ranker that is better, one that is worse and one nobody can tell."""
+    figures = [
+        Figures("good", (2.0,) * 5, (2.0, 2.1, 2.2, 2.0, 2.1), 0.01, 0.1, 0),
+        Figures("logistic regression", (1.0,) * 5, (1.0, 1.1, 1.2, 1.0, 1.1), float("nan"), 0.1, 0),
+        Figures("unclear", (1.0,) * 5, (1.0, 1.1, 1.2, 1.0, 1.0), 0.6, 0.1, 2),
+        Figures(HOSTILE_NAME, (0.5,) * 5, (0.5, 0.4, 0.5, 0.4, 0.5), 0.001, 0.1, 0),
+    ]
+    provenance = dict(report_of(frame(40), budget=5, splits=2).model.provenance)
+    return CompareReport("dcg", 10, 4, 5, figures, "tested so", "Use 'good'.", [], True, provenance, 2.0)
 
 
 def _certificate():

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, frame, report_of
+from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, comparison, frame, report_of
 from toprank.cli.main import main
 from toprank.control import Outcome, Status
 from toprank.ensemble.rank_then_rerank import RankThenRerank
@@ -18,7 +18,7 @@ from toprank.errors import InputError
 from toprank.report.page import embedded_json
 from toprank.workflow import rank as rank_module
 from toprank.workflow.deliver import Delivery
-from toprank.workflow.page import MOST_DATA_COLUMNS, page_summary, ranking_page_of
+from toprank.workflow.page import MOST_DATA_COLUMNS, comparison_page_of, page_summary, ranking_page_of
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.source import Columns, open_source
 from toprank.workflow.summary import ranking_summary
@@ -335,21 +335,7 @@ def test_comparison_page(tmp_path, monkeypatch, capsys):
 
 
 def test_marks_of_a_comparison():
-    from toprank.workflow.advice import Figures
-    from toprank.workflow.compare import CompareReport
-    from toprank.workflow.page import comparison_page_of
-
-    figures = [
-        Figures("good", (2.0,) * 5, (2.0, 2.1, 2.2, 2.0, 2.1), 0.01, 0.1, 0),
-        Figures("logistic regression", (1.0,) * 5, (1.0, 1.1, 1.2, 1.0, 1.1), float("nan"), 0.1, 0),
-        Figures("unclear", (1.0,) * 5, (1.0, 1.1, 1.2, 1.0, 1.0), 0.6, 0.1, 2),
-        Figures("bad", (0.5,) * 5, (0.5, 0.4, 0.5, 0.4, 0.5), 0.001, 0.1, 0),
-    ]
-    provenance = report_of(frame(40), budget=5, splits=2).model.provenance
-    report = CompareReport(
-        "dcg", 10, 4, 5, figures, "tested so", "Use 'good'.", [], True, dict(provenance), 2.0
-    )
-    page = Reader(comparison_page_of(report))
+    page = Reader(comparison_page_of(comparison()))
     rows = [" ".join(one["text"].split()) for one in page.all("tr")[1:]]
     assert "▲ better" in rows[0]
     assert "better" not in rows[1]

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, frame, report_of
-from toprank.workflow.page import page_summary, ranking_page_of
+from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, comparison, frame, report_of
+from toprank.workflow.page import comparison_page_of, page_summary, ranking_page_of
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("TOPRANK_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -339,9 +339,14 @@ AXE = os.environ.get("TOPRANK_AXE") or str(
 
 @pytest.mark.skipif(not Path(AXE).is_file(), reason="axe-core is not there: npm install --no-save axe-core")
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_an_accessibility_checker_finds_nothing_serious(visit, file, theme):
+@pytest.mark.parametrize("kind", ["ranking", "comparison"])
+def test_an_accessibility_checker_finds_nothing_serious(visit, folder, file, kind, theme):
+    if kind == "comparison":
+        file = folder / "comparison.html"
+        file.write_bytes(comparison_page_of(comparison()))
     page = visit(file, color_scheme=theme)
-    page.locator("#items .opener").first.click()
+    for opener in page.locator("#items .opener").all()[:1]:
+        opener.click()
     page.evaluate(Path(AXE).read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
     assert len(found["passes"]) > 10

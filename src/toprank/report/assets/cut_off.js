@@ -90,6 +90,7 @@ const startCutOff = () => {
     byId("cut-sentence").replaceChildren(...sayHits(at, index));
     byId("cut-more").textContent = sayMore(at, index);
     const typed = [cost, gain].every((input) => input.value !== "" && Number.isFinite(input.valueAsNumber));
+    byId("money").classList.toggle("hint", !typed);
     byId("money").replaceChildren(
       ...(typed
         ? sayMoney(at, index, cost.valueAsNumber, gain.valueAsNumber)
