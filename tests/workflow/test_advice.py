@@ -5,13 +5,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from toprank.base import ranking_scores
-from toprank.datasets import half_splits
-from toprank.lineup import BASELINE, Settings, lineup
-from toprank.statistics import get
+from toprank.lineup import BASELINE
 from toprank.statistics.inference import matched_pairs_test
 from toprank.workflow.advice import Figures, advice, p_values, relative_gain, what_is_tested
-from toprank.workflow.fitting import fit_quietly
 
 NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2, 0.05, -0.15, 0.35, -0.3, 0.05])
 
@@ -99,28 +95,6 @@ def test_chance_is_called_skill_in_five_percent_at_most(splits):
         naive += _naive_alarm(tests)
     assert naive > 0.3 * 400  # otherwise this test tests nothing
     assert alarms <= 0.05 * 400
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("splits, runs", [(5, 200), (25, 40)])
-def test_on_noise_no_real_ranker_is_recommended(splits, runs):
-    """All contenders of a comparison, fitted to labels that depend on nothing."""
-    statistic, alarms = get("dcg"), 0
-    for seed in range(runs):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(60, 3)), rng.permutation(np.arange(60) % 3 == 0).astype(np.int8)
-        contenders = lineup(Settings(top=7, time_limit=0.2, seed=seed), 30)
-        # The same measure for all, which this one cannot optimise.
-        contenders = [contender for contender in contenders if contender.name != "RankRLSCV"]
-        # Dozens of fits in one: tests/workflow/test_candidates.py has it.
-        contenders = [contender for contender in contenders if contender.name != "TopEnsemble"]
-        tests = {contender.name: [] for contender in contenders}
-        for train, test in half_splits(y, repeats=splits, test_fraction=0.5, groups=None, random_state=seed):
-            for contender in contenders:
-                ranker, _ = fit_quietly(contender.make(), X[train], y[train], None)
-                tests[contender.name].append(statistic(y[test], ranking_scores(ranker, X[test])))
-        alarms += _false_alarm(tests)
-    assert alarms <= 0.05 * runs
 
 
 # -- words -----------------------------------------------------------------------------------------

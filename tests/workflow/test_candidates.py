@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from toprank.datasets import inspections
 from toprank.workflow.candidates import candidates_for, choose
@@ -104,31 +103,3 @@ def test_the_demo_finds_more_on_pumps_whose_label_was_not_used():
     assert len(set(first["pump"]) - set(by_logistic["pump"])) >= 10
     assert ours >= theirs + 10
     assert (report.found.ours, report.found.logistic) == (ours, theirs)
-
-
-# -- pure noise ------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("splits", "runs"), [(5, 200), (25, 40)])
-@pytest.mark.parametrize("prefer", ["best", "simple"])
-def test_on_noise_nothing_pays(tmp_path, prefer, splits, runs):
-    """Labels that depend on nothing: the sentence claims a gain in 5 % of runs at most."""
-    claims = 0
-    for seed in range(runs):
-        rng = np.random.default_rng(seed)
-        y = rng.permutation(np.arange(60) % 3 == 0)
-        table = np.column_stack([rng.normal(size=(60, 3)), y])
-        np.savetxt(tmp_path / "noise.csv", table, delimiter=",", header="a,b,c,y", comments="")
-        source = open_source(str(tmp_path / "noise.csv"), Columns(target="y"))
-        options = RankOptions(
-            ranker=None if seed % 4 == 0 else "rerank",
-            prefer=prefer,
-            budget=7,
-            splits=splits,
-            seed=seed,
-            time_limit=20,
-        )
-        report = rank_items(source, options)
-        claims += any("pays" in report.held_out.sentence(name) for name in report.held_out.rankers)
-    assert claims <= 0.05 * runs

@@ -1,0 +1,106 @@
+"""The table of held-out hits, and the page around it, from the stored results."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import rankdata
+
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+OURS = "toprank rank"
+
+Results = dict[tuple[str, int, str], dict]
+
+
+class Compared:
+    """Shares of hits on the splits that every contender has done."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        everyone = list(dict.fromkeys(who for _, _, who in results))
+        self.values: dict[str, dict[str, np.ndarray]] = {}
+        self.splits: dict[str, list[int]] = {}
+        for data in dict.fromkeys(data for data, _, _ in results):
+            done = [{split for d, split, w in results if (d, w) == (data, who)} for who in everyone]
+            common = sorted(set.intersection(*done))
+            if common:
+                self.splits[data] = common
+                self.values[data] = {
+                    who: np.array([self._share(data, split, who) for split in common]) for who in everyone
+                }
+        means = [[one[who].mean() for who in everyone] for one in self.values.values()]
+        ranks = rankdata(-np.round(means, 12), axis=1) if means else np.zeros((1, len(everyone)))
+        self.mean_rank = dict(zip(everyone, ranks.mean(axis=0).tolist(), strict=True))
+        self.order = sorted(everyone, key=lambda who: self.mean_rank[who])
+
+    def _share(self, data: str, split: int, who: str) -> float:
+        one = self.results[data, split, who]
+        return float(one["hits"] / one["budget"])
+
+    def best(self, data: str) -> str:
+        """Who has the highest mean on a data set; the best by rank among equals."""
+        return max(self.order, key=lambda who: round(self.values[data][who].mean(), 12))
+
+    def behind(self, data: str, who: str) -> tuple[float, float]:
+        """Mean difference to the best, and its standard error over the splits."""
+        difference = self.values[data][who] - self.values[data][self.best(data)]
+        count = len(difference)
+        error = float(difference.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+        return float(difference.mean()), error
+
+
+def table(results: Results) -> str:
+    """Mean share of each contender, its distance to the best on each data set, its mean rank."""
+    compared = Compared(results)
+    if not compared.values:
+        return "No data set has a split that every contender has done yet."
+    order = compared.order
+    lines = [("data", "splits", "budget", *order), ("---",) * (len(order) + 3)]
+    for data, values in compared.values.items():
+        budget = compared.results[data, compared.splits[data][0], order[0]]["budget"]
+        cells = [_cell(compared, data, who, values[who].mean()) for who in order]
+        lines.append((data, str(len(compared.splits[data])), str(budget), *cells))
+    means = [np.mean([one[who].mean() for one in compared.values.values()]) for who in order]
+    lines.append(("mean share", "", "", *(f"{mean:.3f}" for mean in means)))
+    lines.append(("mean rank", "", "", *(f"{compared.mean_rank[who]:.2f}" for who in order)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(compared: Compared, data: str, who: str, mean: float) -> str:
+    if who == compared.best(data):
+        return f"**{mean:.3f}**"
+    difference, error = compared.behind(data, who)
+    return f"{mean:.3f} ({difference:+.3f} ± {error:.3f})"
+
+
+def where_behind(results: Results) -> str:
+    """Data sets on which ours is behind the best by more than one standard error, in a sentence."""
+    compared = Compared(results)
+    if OURS not in compared.order or not compared.values:
+        return ""
+    far = []
+    for data in compared.values:
+        difference, error = compared.behind(data, OURS)
+        if compared.best(data) != OURS and -difference > error:
+            far.append(f"{data} ({compared.best(data)}, {difference:+.3f} ± {error:.3f})")
+    if not far:
+        return "`toprank rank` is within one standard error of the best on every data set."
+    return f"`toprank rank` is behind the best by more than one standard error on: {', '.join(far)}."
+
+
+def times(results: Results) -> str:
+    """Mean seconds of each contender on each data set."""
+    order = list(dict.fromkeys(who for _, _, who in results))
+    lines = [("seconds", *order), ("---",) * (len(order) + 1)]
+    for data in dict.fromkeys(data for data, _, _ in results):
+        took = {
+            w: [one["seconds"] for (d, _, v), one in results.items() if (d, v) == (data, w)] for w in order
+        }
+        lines.append((data, *(f"{np.mean(took[who]):.1f}" if took[who] else "-" for who in order)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def page(text: str, results: Results) -> str:
+    """The page with its figures written anew."""
+    before, rest = text.split(BEGIN)
+    found = "\n\n".join(part for part in (table(results), where_behind(results), times(results)) if part)
+    return f"{before}{BEGIN}\n\n{found}\n\n{END}{rest.split(END)[1]}"
