@@ -23,6 +23,15 @@ __all__ = ["Bars", "announce_compilation"]
 
 NOTE_EVERY = 60.0
 """Seconds between two lines of progress in a log."""
+COMPILED = {
+    "exact.boxes": "the proof by boxes, about a minute",
+    "exact.cells": "the proof by cells, about a minute",
+    "exact": "the search for good linear scores, about ten seconds",
+    "statistics": "the statistics, a few seconds",
+    "losses": "the losses of the convex rankers, a few seconds",
+    "convex": "the solvers of the convex rankers, some seconds",
+}
+"""By the beginning of a kernel's module: what it belongs to, and how long that takes to compile."""
 
 
 class Bars:
@@ -91,21 +100,55 @@ class Bars:
 
 
 def announce_compilation() -> None:
-    """Say once, on standard error, that kernels are being compiled, if they are.
+    """Say on standard error, once for each, what is being compiled and how long that takes.
 
-    Numba tells when it begins to compile; kernels found in its cache do not count.
+    Numba tells when it begins to compile; kernels found in its cache do not count. What other processes
+    compile is told by the search that waits for them.
     """
     from numba.core import event
 
-    class Announcer(event.Listener):
-        said = False
+    from toprank.exact.search.compiling import LISTENERS
 
+    announcer = _Announcer()
+
+    class Heard(event.Listener):
         def on_start(self, happened: Any) -> None:
-            if not self.said:
-                self.said = True
-                print("Compiling kernels; this happens once and takes some seconds.", file=sys.stderr)
+            announcer.begins(happened.data["dispatcher"].py_func.__module__)
 
         def on_end(self, happened: Any) -> None:
             """Only the beginning is of interest."""
 
-    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call]
+    event.register("numba:compile", Heard())  # type: ignore[no-untyped-call]
+    LISTENERS.append(announcer.tells)
+
+
+class _Announcer:
+    """What was said about compiling, and how it is said."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def begins(self, module: str) -> None:
+        """A kernel of this module is compiled in this process."""
+        group = next((group for group in COMPILED if module.startswith(f"toprank.{group}")), None)
+        if group is not None:
+            self._say(_sentence(group))
+
+    def tells(self, what: str, seconds: float | None) -> None:
+        """A method of proof begins to be compiled, or is done."""
+        name = what.removeprefix("done: ")
+        if what != name:
+            self._say(f"The proof by {name} is compiled ({seconds:.0f} s).")
+            return
+        last = "about a minute" if seconds is None else f"{seconds:.0f} s the last time"
+        self._said.add(_sentence(f"exact.{name}"))  # said here, should it have to be compiled in this process
+        self._say(f"Compiling the proof by {name}: once on this machine, {last}; it climbs meanwhile.")
+
+    def _say(self, sentence: str) -> None:
+        if sentence not in self._said:
+            self._said.add(sentence)
+            print(sentence, file=sys.stderr, flush=True)
+
+
+def _sentence(group: str) -> str:
+    return f"Compiling {COMPILED[group]}: once on this machine."

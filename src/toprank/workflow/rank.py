@@ -149,12 +149,8 @@ class _Job:
             self._choose_members()
         if set(self.names) - {LOGISTIC, *BASES}:
             self.watch.stage("Preparing the kernels")
-            plain = replace(self.settings, base=LOGISTIC)
-            # The ensemble climbs with some of the kernels of the reranker, which proves as well.
-            quickest = DirectRanker(max_iter=2) if RERANK not in self.names else None
-            warm_up(
-                quickest or made_for(RERANK, items, plain, self.task.budget, final=False), self.X, items.qid
-            )
+            # What climbs; a proof is compiled by another process while the fit that wants it climbs.
+            warm_up(DirectRanker(max_iter=2), self.X, items.qid)
         self.clock = Run(time_limit=self.options.time_limit)
         if RERANK in self.names and self.options.depth is None:
             self.watch.stage("Choosing how many items to rerank")

@@ -1,0 +1,167 @@
+"""Kernels that are not there yet: who compiles them, and what a search does meanwhile."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from toprank.control import Run, Status
+from toprank.exact import RankingProblem
+from toprank.exact.search import compiling, driver
+from toprank.exact.search.driver import search
+
+CRASH = [sys.executable, "-c", "raise SystemExit(3)"]
+
+
+@pytest.fixture
+def fresh(monkeypatch, tmp_path):
+    """As in a process that has compiled nothing; the list of what it compiles itself."""
+    here = []
+    monkeypatch.delenv(compiling.COMPILE_FIRST, raising=False)
+    monkeypatch.setattr(compiling, "_there", set())
+    monkeypatch.setattr(compiling, "_running", {})
+    monkeypatch.setattr(compiling, "LISTENERS", [])
+    monkeypatch.setattr(compiling, "compile_kernels", here.append)
+    monkeypatch.setattr(compiling, "_stamp", lambda name: tmp_path / f"{name}.nbi")
+    monkeypatch.setattr(compiling, "_may_spawn", lambda: True)
+    return here
+
+
+def _wait(name):
+    while not compiling.kernels_there([name], 1.0):
+        pass
+
+
+def test_what_is_on_disk_is_loaded_without_another_process(fresh, tmp_path, monkeypatch):
+    compiling.compile_and_stamp("boxes")
+    monkeypatch.setattr(compiling, "_spawn", lambda name: pytest.fail("needless"))
+    assert compiling.kernels_there(["boxes"])
+    assert fresh == ["boxes", "boxes"]
+    assert compiling.kernels_there(["boxes"])
+    assert len(fresh) == 2
+
+
+def test_another_process_compiles_and_this_one_waits_no_longer_than_it_is_told(fresh, monkeypatch):
+    waits = [sys.executable, "-c", "input()"]
+    process = subprocess.Popen(waits, stdin=subprocess.PIPE)
+    monkeypatch.setattr(compiling, "_spawn", lambda name: process)
+    told = []
+    compiling.LISTENERS.append(lambda what, seconds: told.append((what, seconds is None)))
+    assert not compiling.kernels_there(["cells"])
+    assert not compiling.kernels_there(["cells"], 0.01)
+    assert fresh == []
+    assert told == [("cells", True)]
+    process.communicate(b"\n")
+    assert compiling.kernels_there(["cells"])
+    assert fresh == ["cells"]
+    assert told == [("cells", True), ("done: cells", False)]
+
+
+def test_a_process_that_fails_leaves_it_to_this_one(fresh, monkeypatch):
+    monkeypatch.setattr(compiling, "_spawn", lambda name: subprocess.Popen(CRASH))
+    _wait("boxes")
+    assert fresh == ["boxes"]
+
+
+def test_where_no_process_can_be_started_this_one_compiles(fresh, monkeypatch):
+    def fails(*arguments, **options):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(subprocess, "Popen", fails)
+    assert compiling.kernels_there(["boxes"])
+    assert fresh == ["boxes"]
+
+
+def test_a_folder_that_cannot_be_written_to(fresh, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "_stamp", lambda name: tmp_path / "missing" / name)
+    monkeypatch.setattr(compiling, "_spawn", lambda name: None)
+    assert compiling.kernels_there(["boxes"])
+    assert fresh == ["boxes"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"of": "an older version", "seconds": 41.5}'])
+def test_stale_and_damaged_stamps_only_tell_how_long_it_took(fresh, tmp_path, monkeypatch, content):
+    (tmp_path / "boxes.nbi").write_text(content)
+    monkeypatch.setattr(compiling, "_spawn", lambda name: subprocess.Popen(CRASH))
+    told = []
+    compiling.LISTENERS.append(lambda what, seconds: told.append((what, seconds)))
+    _wait("boxes")
+    assert told[0] == ("boxes", 41.5 if "41.5" in content else None)
+    assert fresh == ["boxes"]
+    assert json.loads((tmp_path / "boxes.nbi").read_text())["of"] == compiling._digest()
+
+
+def test_the_process_runs_our_code_and_is_ended_with_this_one(fresh, tmp_path, monkeypatch):
+    left = tmp_path / "left"
+    call = (
+        "import sys; sys.path[:] = {path!r}; import {module}; open({name!r}, 'w'); input_ = sys.stdin.read()"
+    )
+    monkeypatch.setattr(compiling, "CALL", call)
+    process = compiling._spawn(str(left))
+    assert process.wait(120) == 0
+    assert left.exists()
+    sleeper = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    compiling._end(sleeper)
+    assert sleeper.returncode is not None
+    sleeper.stdin.close()
+
+
+def test_workers_of_others_and_patient_users_compile_first(monkeypatch):
+    monkeypatch.setenv(compiling.COMPILE_FIRST, "1")
+    assert not compiling._may_spawn()
+    monkeypatch.delenv(compiling.COMPILE_FIRST)
+    assert compiling._may_spawn()
+    monkeypatch.setattr("multiprocessing.parent_process", object)
+    assert not compiling._may_spawn()
+
+
+# -- the search meanwhile ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def problem():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    return RankingProblem.from_labels(X, np.arange(30) % 3 == 0, "dcg")
+
+
+def _kernels_after(looks):
+    """They are there at the look of this number."""
+    count = iter(range(10**9))
+    return lambda names, seconds=0.0: next(count) >= looks
+
+
+def test_it_climbs_and_then_proves(problem, monkeypatch):
+    monkeypatch.setattr(driver, "kernels_there", _kernels_after(3))
+    phases = []
+    with Run(rng=0, callback=lambda progress: phases.append(progress.phase), interval=0.0) as run:
+        found = search(problem, run)
+    assert found.proved
+    assert found.notes == ()
+    assert phases.count("climbing; the proof is being compiled") == 3
+
+
+def test_told_to_stop_it_hands_over_the_best_answer_and_says_why_there_is_no_proof(problem, monkeypatch):
+    monkeypatch.setattr(driver, "kernels_there", _kernels_after(10**8))
+
+    def stop(progress):
+        return "compiled" not in progress.phase
+
+    with Run(rng=0, callback=stop, interval=0.0) as run:
+        found = search(problem, run)
+    assert found.status is Status.STOPPED
+    assert not found.proved
+    assert found.notes == (compiling.STILL_COMPILING,)
+    with Run(rng=0) as run:
+        monkeypatch.setattr(driver, "kernels_there", _kernels_after(0))
+        best = search(problem, run)
+    assert problem.floor < found.value <= best.value <= found.bound
+
+
+def test_the_time_limit_holds_while_it_waits(problem, monkeypatch):
+    monkeypatch.setattr(driver, "kernels_there", _kernels_after(10**8))
+    with Run(rng=0, time_limit=0.3) as run:
+        found = search(problem, run)
+    assert found.status is Status.TIME_LIMIT
+    assert found.notes == (compiling.STILL_COMPILING,)

@@ -1,0 +1,19 @@
+from toprank.screen.progress import _Announcer
+
+
+def test_each_thing_that_is_compiled_is_said_once_with_its_time(capsys):
+    announcer = _Announcer()
+    for module in ("toprank.exact.climb._kernels", "toprank.exact.arithmetic._kernels", "numba.np.arrayobj"):
+        announcer.begins(module)
+    announcer.begins("toprank.statistics._kernels")
+    announcer.tells("boxes", None)
+    announcer.begins("toprank.exact.boxes._sweep_kernels")  # here, after the other process failed
+    announcer.tells("cells", 31.4)
+    announcer.tells("done: cells", 33.3)
+    assert capsys.readouterr().err.splitlines() == [
+        "Compiling the search for good linear scores, about ten seconds: once on this machine.",
+        "Compiling the statistics, a few seconds: once on this machine.",
+        "Compiling the proof by boxes: once on this machine, about a minute; it climbs meanwhile.",
+        "Compiling the proof by cells: once on this machine, 31 s the last time; it climbs meanwhile.",
+        "The proof by cells is compiled (33 s).",
+    ]
