@@ -205,6 +205,15 @@ def test_data_sets_are_listed(capsys):
     assert json.loads(capsys.readouterr().out)["pima"]["rows"] == 768
 
 
+def test_the_example_as_a_file(here, capsys):
+    assert main(["data", "--example", "visits.csv"]) == 0
+    assert "1600 pumps" in capsys.readouterr().out
+    frame = pd.read_csv("visits.csv")
+    assert frame["failed"].sum() == 231
+    assert (frame["pump"] == "P0017").sum() == 1  # the one the README explains
+    assert main(["data", "--example", "visits.txt"]) == 2
+
+
 def test_forest_models(here, capsys):
     pytest.importorskip("skops")
     _items(9, seed=3).drop(columns="y").to_csv("new.csv", index=False)
@@ -394,6 +403,8 @@ def test_an_item_is_explained(here, model_text, capsys):
     assert [abs(part["adds"]) for part in one["parts"]] == sorted(
         (abs(part["adds"]) for part in one["parts"]), reverse=True
     )
+    assert main(["explain", "m.json", "items.csv", "--row", "8"]) == 0
+    assert "by the final model" in " ".join(capsys.readouterr().out.split())
     assert main(["explain", "m.json", "items.csv", "--row", "8"]) == 0
     assert f"place {listed['0007']['rank']} of 120" in capsys.readouterr().out
     for wrong, words in (

@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 from toprank import report
 from toprank.control import Progress
@@ -144,6 +145,20 @@ def test_perfect_line_turns_at_the_prevalence():
     perfect = next(line for line in references(display.ax_) if line.get_label() == "Perfect")
     np.testing.assert_allclose(perfect.get_xydata(), [[0, 0], [0.25, 1], [1, 1]])
     np.testing.assert_allclose(display.line_.get_xydata()[:2], [[0, 0], [0.25, 1]])
+
+
+@pytest.mark.parametrize("display_class", [CumulativeGainDisplay, LiftDisplay])
+def test_the_first_share_of_the_list(display_class, data, model):
+    X, y = data
+    display = display_class.from_estimator(model, X, y, top=0.1, ax=Figure().add_subplot())
+    whole = display_class.from_estimator(model, X, y, ax=Figure().add_subplot())
+    np.testing.assert_array_equal(display.line_.get_xydata(), whole.line_.get_xydata())
+    assert display.ax_.get_xlim() == pytest.approx((-0.001, 0.101))
+    if display_class is CumulativeGainDisplay:
+        assert display.ax_.get_ylim()[1] == pytest.approx(1.015 * 0.1 / y.mean())
+    for wrong in (0.0, 1.5, np.nan):
+        with pytest.raises(ValueError, match="top="):
+            display_class.from_estimator(model, X, y, top=wrong, ax=Figure().add_subplot())
 
 
 EVENTS = [

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from toprank.cli.catalogs import list_data, list_statistics
 from toprank.cli.models import explain, score, verify
 from toprank.cli.options import Head, Json, Out, Quiet, ReportPage, command_line, print_json, start_bars
 from toprank.cli.pairs import rank_pairs, refuse_beside_pairs
@@ -322,49 +323,8 @@ app.command()(explain)
 app.command()(verify)
 
 
-@app.command("statistics")
-def list_statistics(json_output: Json = False) -> None:
-    """List the statistics by name, a line each."""
-    from toprank.workflow.names import known_statistics
-
-    known = known_statistics()
-    if json_output:
-        from dataclasses import asdict
-
-        print_json([asdict(one) for one in known])
-    else:
-        from toprank.screen.tables import show_statistics
-
-        show_statistics(known)
-
-
-@app.command("data")
-def list_data(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Tell all about this one.")] = None,
-    json_output: Json = False,
-) -> None:
-    """List the data sets known by name, or tell about one.
-
-    A name can stand instead of DATA when the environment variable TOPRANK_DATA names the folder with the
-    files, or OpenML has the set.
-    """
-    from dataclasses import asdict
-
-    from toprank import datasets
-
-    if json_output:
-        entries = datasets.catalog() if name is None else {name: datasets.entry(name)}
-        print_json({key: asdict(one) for key, one in entries.items()})
-    elif name is None:
-        from toprank.screen.tables import show_catalog
-
-        show_catalog(datasets.catalog().values())
-    else:
-        for key, value in asdict(datasets.entry(name)).items():
-            if value not in ("", (), 0, None):
-                print(f"{key}: {', '.join(value) if isinstance(value, tuple) else value}")
-
-
+app.command("statistics")(list_statistics)
+app.command("data")(list_data)
 app.command()(reproduce)
 
 

@@ -280,13 +280,58 @@ class PrecisionRecallDisplay(_CurveDisplay[PrecisionRecallCurve]):
         finish(ax, xlabel="Recall", ylabel="Precision", legend="lower left")
 
 
-class CumulativeGainDisplay(_CurveDisplay[GainCurve]):
+class _ListDisplay(_CurveDisplay[C]):
+    """A curve along the list, the whole of it or its first part, up to the share `top`."""
+
+    def __init__(self, curve: C, *, name: str | None = None, top: float | None = None) -> None:
+        if top is not None and not 0 < top <= 1:
+            raise ValueError(f"top={top!r} must be a share of the list, above 0 and at most 1.")
+        super().__init__(curve, name=name)
+        self.top = top
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        scores: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        top: float | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the curve of given scores, up to the share `top` of the list where one is given.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Two values; the larger one is positive.
+        scores : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+        top : float, optional
+        name : str, optional
+        ax : matplotlib Axes, optional
+        **options
+            Passed to matplotlib's ``plot``.
+        """
+        return cls(cls._make(y, scores, sample_weight), name=name, top=top).plot(ax, **options)
+
+    def _examined(self, ax: Axes) -> None:
+        """The axis along the list, cut at the top."""
+        end = 1.0 if self.top is None else self.top
+        ax.set_xlim(-0.01 * end, 1.01 * end)
+
+
+class CumulativeGainDisplay(_ListDisplay[GainCurve]):
     """Cumulative gain: share of the positives found when so much of the list has been examined.
 
     Parameters
     ----------
     curve : GainCurve
     name : str, optional
+    top : float, optional
+        Show the first part of the list only, up to this share of it; the other axis follows.
 
     Examples
     --------
@@ -311,20 +356,22 @@ class CumulativeGainDisplay(_CurveDisplay[GainCurve]):
         )
         reference_line(ax, [0.0, 1.0], [0.0, 1.0], "Chance")
         percent_axes(ax)
-        ax.set_xlim(-0.01, 1.01)
-        ax.set_ylim(-0.015, 1.015)
-        finish(
-            ax, xlabel="Share of the list examined", ylabel="Share of positives found", legend="lower right"
-        )
+        self._examined(ax)
+        perfect = 1.0 if self.top is None else min(1.0, self.top / self.curve.prevalence)
+        ax.set_ylim(-0.015 * perfect, 1.015 * perfect)
+        where = "lower right" if self.top is None else "upper left"
+        finish(ax, xlabel=_EXAMINED, ylabel="Share of positives found", legend=where)
 
 
-class LiftDisplay(_CurveDisplay[LiftCurve]):
+class LiftDisplay(_ListDisplay[LiftCurve]):
     """Lift: how many times more positives than a random list, when so much of the list has been examined.
 
     Parameters
     ----------
     curve : LiftCurve
     name : str, optional
+    top : float, optional
+        Show the first part of the list only, up to this share of it.
 
     Examples
     --------
@@ -345,6 +392,6 @@ class LiftDisplay(_CurveDisplay[LiftCurve]):
     def _decorate(self, ax: Axes) -> None:
         reference_line(ax, [0.0, 1.0], [1.0, 1.0], "Chance")
         percent_axes(ax, y=False)
-        ax.set_xlim(-0.01, 1.01)
+        self._examined(ax)
         ax.set_ylim(bottom=0.0)
         finish(ax, xlabel=_EXAMINED, ylabel="Lift over a random list", legend="upper right")

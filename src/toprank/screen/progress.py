@@ -23,6 +23,8 @@ __all__ = ["Bars", "announce_compilation"]
 
 NOTE_EVERY = 60.0
 """Seconds between two lines of progress in a log."""
+SECONDS_JUDGED_BY = 600.0
+"""How far back the speed is looked at that the remaining time follows from: steps differ in length."""
 COMPILED = {
     "exact.boxes": "the proof by boxes, about a minute",
     "exact.cells": "the proof by cells, about a minute",
@@ -52,7 +54,11 @@ class Bars:
             TimeRemainingColumn(),
         )
         self._bars = Progress(
-            *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+            *columns,
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+            speed_estimate_period=SECONDS_JUDGED_BY,
         )
         self._task: Any = None
         # A log has no bars; it gets a line now and then instead.
@@ -74,9 +80,9 @@ class Bars:
         self._seconds = seconds
         self._task = self._bars.add_task(text, total=steps, detail="")
 
-    def step(self) -> None:
-        """Move the bar by one step."""
-        self._bars.advance(self._task)
+    def step(self, size: float = 1.0) -> None:
+        """Move the bar by one step, or such a part of one."""
+        self._bars.advance(self._task, size)
 
     def note(self, text: str) -> None:
         """Say something beside the bar; where there is no terminal, a line a minute."""

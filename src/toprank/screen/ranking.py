@@ -72,6 +72,12 @@ def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> 
     pieces.show_files(console, files)
 
 
+FINAL_MODEL = (
+    "This is the place by the final model, which learned from all labelled items; the list of toprank rank"
+    " puts each of them where models that had not seen its label do, so its place there may differ."
+)
+
+
 def show_explanation(one: Explanation) -> None:
     """Print where an item stands and what each of its columns adds to its score."""
     console = pieces.console()
@@ -89,6 +95,7 @@ def show_explanation(one: Explanation) -> None:
     )
     for sentence in one.remarks:
         console.print(sentence)
+    console.print(FINAL_MODEL, style="dim")
 
 
 # -- the list --------------------------------------------------------------------------------------

@@ -211,12 +211,14 @@ def _all_splits(
     """Results by ranker, remarks, and whether Ctrl-C ended it early."""
     results: dict[str, list[_Result]] = {contender.name: [] for contender in task.contenders}
     remarks: list[str] = []
-    watch.stage("Comparing", steps=options.splits * len(task.contenders))
+    watch.stage("Comparing", steps=options.splits)
+    costs = task.shares()
     splits = held_out_splits(task.items, repeats=options.splits, held_out=options.held_out, seed=options.seed)
     try:
         for number, (train, test) in enumerate(splits):
             seconds = max(task.clock.remaining() / (options.splits - number), SHORTEST)
-            row, said = _one_split(task, task.items.take(train), task.items.take(test), seconds, watch)
+            parts = task.items.take(train), task.items.take(test)
+            row, said, costs = _one_split(task, *parts, seconds, costs, watch)
             remarks += said
             for name, result in row.items():
                 results[name].append(result)
@@ -230,15 +232,19 @@ def _all_splits(
 
 
 def _one_split(
-    task: _Task, train: Items, test: Items, seconds: float, watch: Watch
-) -> tuple[Mapping[str, _Result], list[str]]:
-    """All rankers on one split: whole rows only, so that every test is a matched one."""
+    task: _Task, train: Items, test: Items, seconds: float, costs: list[float], watch: Watch
+) -> tuple[Mapping[str, _Result], list[str], list[float]]:
+    """All rankers on one split: whole rows only, so that every test is a matched one.
+
+    `costs` are the shares of a split that each is taken to cost, by which the bar moves; what they did cost
+    is handed back for the next split, so that the remaining time does not jump.
+    """
     encoder, _ = learn_encoder(train.features, categorical=task.source.categorical)
     X, _ = encoder.encode(train.features)
     X_test, _ = encoder.encode(test.features)
     row, remarks = {}, []
-    clock, left = Run(time_limit=seconds), 1.0
-    for contender, share in zip(task.contenders, task.shares(), strict=True):
+    clock, left, spent = Run(time_limit=seconds), 1.0, []
+    for contender, share, cost in zip(task.contenders, task.shares(), costs, strict=True):
         watch.note(f"at {contender.name}")
         began = time.perf_counter()
         try:
@@ -250,7 +256,8 @@ def _one_split(
             continue
         finally:
             left = max(left - share, 1e-9)
-            watch.step()
+            spent.append(time.perf_counter() - began)
+            watch.step(cost)
         row[contender.name] = _Result(
             value_of(task.statistic, train.y, ranking_scores(ranker, X, train.qid), train.qid),
             value_of(task.statistic, test.y, ranking_scores(ranker, X_test, test.qid), test.qid),
@@ -258,7 +265,7 @@ def _one_split(
             _status(ranker) is Status.TIME_LIMIT,
         )
         remarks += [f"{contender.name}: {text}" for text in said]
-    return row, remarks
+    return row, remarks, [one / sum(spent) for one in spent]
 
 
 def _is_ensemble(contender: Contender) -> bool:

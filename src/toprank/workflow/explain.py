@@ -128,8 +128,10 @@ def _members(model: RankingModel, X: object, number: int) -> list[str]:
     """Where each member of an ensemble would put the item by itself."""
     if not isinstance(model.ranker, TopEnsemble):
         return []
+    weights = model.ranker.weights_
+    size = sum(abs(weight) for weight in weights.values()) or 1.0
     places = [
-        f"{name} {int((scores > scores[number]).sum()) + 1} (weight {model.ranker.weights_[name]:.2f})"
+        f"{name} {int((scores > scores[number]).sum()) + 1} ({100 * weights[name] / size:.0f} % of the blend)"
         for name, member in model.ranker.members_.items()
         for scores in [ranking_scores(member, X)]
     ]

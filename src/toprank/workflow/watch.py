@@ -15,8 +15,8 @@ class Watch(Protocol):
     def stage(self, text: str, *, steps: int | None = None, seconds: float | None = None) -> None:
         """A new piece of work begins: so many steps, or at most so many seconds, or nobody knows."""
 
-    def step(self) -> None:
-        """One of the steps is done."""
+    def step(self, size: float = 1.0) -> None:
+        """One of the steps is done, or such a part of one."""
 
     def note(self, text: str) -> None:
         """Something to say beside the bar: how much is left."""
@@ -31,7 +31,7 @@ class Silent:
     def stage(self, text: str, *, steps: int | None = None, seconds: float | None = None) -> None:
         """Ignore it."""
 
-    def step(self) -> None:
+    def step(self, size: float = 1.0) -> None:
         """Ignore it."""
 
     def note(self, text: str) -> None:
