@@ -1,4 +1,4 @@
-"""Problems for the search over boxes and its parts, small ones with their optimum by enumeration."""
+"""Problems for the searches over boxes and in slices, small ones with their optimum by enumeration."""
 
 import math
 
@@ -60,8 +60,8 @@ def finish(search, problem, optimum):
     return best
 
 
-def check(problem, optimum, **options):
-    search = BoxSearch(problem.arrays(), **options)
+def check(problem, optimum, kind=BoxSearch, **options):
+    search = kind(problem.arrays(), **options)
     best = finish(search, problem, optimum)
     if search.unresolved == -math.inf:
         assert best == pytest.approx(optimum, abs=1e-9)
@@ -92,8 +92,8 @@ def medium_problem(seed=0, n=60, d=4, statistic="dcg"):
     return RankingProblem.from_labels(X, y, statistic)
 
 
-def solve(problem, **options):
-    search = BoxSearch(problem.arrays(), **options)
+def solve(problem, kind=BoxSearch, **options):
+    search = kind(problem.arrays(), **options)
     while not search.done:
         search.advance(0.05)
     return search

@@ -40,7 +40,8 @@ def pytest_collection_modifyitems(items):
 def compile_before_the_workers():
     """Workers that begin together would each compile every kernel; here two processes share the work."""
     call = "import sys; from toprank.exact.search.compiling import compile_and_stamp as c; c(sys.argv[1])"
-    running = [subprocess.Popen([sys.executable, "-c", call, method]) for method in ("boxes", "cells")]
+    methods = ("boxes", "cells", "slices")
+    running = [subprocess.Popen([sys.executable, "-c", call, method]) for method in methods]
     for process in running:
         process.wait()
 

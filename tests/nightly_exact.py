@@ -1,4 +1,4 @@
-"""Many small hostile problems, searched by both methods and compared with rational enumeration.
+"""Many small hostile problems, searched by every method and compared with rational enumeration.
 
     python tests/nightly_exact.py --problems 100000 --processes 2
 
@@ -29,7 +29,7 @@ from toprank.exact.search.driver import search
 
 TOLERANCE = 1e-9
 BLOCK = 50
-METHODS = ("boxes", "cells")
+METHODS = ("boxes", "cells", "slices")
 SECONDS = 20.0
 """A search that has not ended by then is counted as such; its claims must hold all the same."""
 

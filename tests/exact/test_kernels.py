@@ -55,7 +55,7 @@ assert compiled() == before, set(compiled().items()) - set(before.items())
 """
 
 
-@pytest.mark.parametrize("method", ["boxes", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells", "slices"])
 def test_nothing_is_left_to_compile_once_the_clock_runs(method):
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, method], capture_output=True, text=True, timeout=900, check=False

@@ -32,7 +32,7 @@ def test_proves_and_beats_direct_search():
     assert exact.score(X, y) == pytest.approx(exact.outcome_.value, rel=1e-12)
 
 
-@pytest.mark.parametrize("method", ["boxes", "cells"])
+@pytest.mark.parametrize("method", ["boxes", "cells", "slices"])
 @pytest.mark.parametrize("limit", [60.0, 0.2])
 def test_one_fit_builds_one_problem_and_one_array_of_pairs(method, limit, monkeypatch):
     """Starts, preparation, search, widening and certificate included, proved or cut short."""

@@ -58,7 +58,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         Signs, number of features, whole coefficients, must-haves at the top; for ``solver="mip"`` only.
     start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
         Where the search for good answers begins; see `DirectRanker`.
-    method : {"auto", "boxes", "cells"}
+    method : {"auto", "boxes", "cells", "slices"}
         How the search proves; see `toprank.exact.search.driver.search`.
     time_limit : float or None
         Seconds; the best answer so far and its bound are kept. None for no limit.

@@ -74,7 +74,7 @@ def test_a_new_method_takes_one_entry(monkeypatch):
     assert (found.method, found.nodes) == ("guess", 1)
     part = proof_part("guess", np.arange(2), problem.trivial_bound, {b"": b""})
     assert check_proof(problem, {"parts": [part]}, problem.trivial_bound) == []
-    with pytest.raises(ValueError, match="boxes, cells, guess"):
+    with pytest.raises(ValueError, match="boxes, cells, slices, guess"):
         methods.check_method("magic")
 
 

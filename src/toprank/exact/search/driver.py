@@ -30,6 +30,7 @@ from toprank.exact.search.incumbent import Incumbent, placed
 from toprank.exact.search.methods import (
     METHODS,
     Method,
+    check_applies,
     check_method,
     choose,
     companion,
@@ -78,10 +79,11 @@ def search(
         Coefficients of the original features to begin from.
     n_jobs : int
         Threads; -1 for one per processor.
-    method : {"auto", "boxes", "cells"}
-        How to search: boxes of directions with one coordinate swept (few features, long lists), or cells
-        between hyperplanes with packed infeasible subsystems (more features). "auto" chooses; on problems too
-        hard to tell, the other one is called in after ten seconds and they take turns.
+    method : {"auto", "boxes", "cells", "slices"}
+        How to search: boxes of directions with one coordinate swept (few features, long lists), cells
+        between hyperplanes with packed infeasible subsystems (more features), or boxes cut into slices
+        (lists of at most 255 positives and 255 negatives). "auto" chooses; on problems too hard to tell,
+        another one is called in after ten seconds and they take turns.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
@@ -97,6 +99,8 @@ def search(
     'dcg 1: proved optimal'
     """
     check_method(method)
+    if within_reach(problem):
+        check_applies(method, problem.arrays())
     path = None if checkpoint is None else Path(checkpoint)
     return _Driver(problem, run, _Options(worker_count(n_jobs), method, path, keep_proof)).solve(starts)
 

@@ -24,6 +24,7 @@ __all__ = [
     "METHODS",
     "Method",
     "MethodEntry",
+    "check_applies",
     "check_method",
     "choose",
     "companion",
@@ -114,11 +115,15 @@ class MethodEntry:
         A callable ``(arrays, saved, n_jobs=...)`` that goes on from what `Method.checkpoint` gave.
     replay : str
         A callable ``(arrays, log, bound)`` that lists what a log fails to show.
+    why_not : str or None
+        A callable that says of `PairArrays` why the method does not apply to them, or None; by default it
+        always does.
     """
 
     search: str
     resume: str
     replay: str
+    why_not: str | None = None
 
 
 METHODS: dict[str, MethodEntry] = {
@@ -132,6 +137,12 @@ METHODS: dict[str, MethodEntry] = {
         resume="toprank.exact.cells.search:CellSearch.resume",
         replay="toprank.exact.cells.replay:replay_cells",
     ),
+    "slices": MethodEntry(
+        search="toprank.exact.slices.search:SliceSearch",
+        resume="toprank.exact.slices.search:SliceSearch.resume",
+        replay="toprank.exact.slices.replay:replay",
+        why_not="toprank.exact.slices.search:why_not",
+    ),
 }
 
 
@@ -139,6 +150,14 @@ def check_method(name: str) -> None:
     """Whether a user may ask for this method, else a ValueError that says for which ones."""
     if name != "auto" and name not in METHODS:
         raise ValueError(f"method={name!r} must be one of {', '.join(['auto', *METHODS])}.")
+
+
+def check_applies(name: str, arrays: PairArrays) -> None:
+    """Whether a method asked for by name applies to a problem, else a ValueError that says why not."""
+    entry = METHODS.get(name)
+    reason = None if entry is None or entry.why_not is None else _find(entry.why_not)(arrays)
+    if reason is not None:
+        raise ValueError(f'method={name!r} does not apply: {reason}. Use method="auto", which chooses.')
 
 
 def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:

@@ -1,0 +1,1 @@
+"""Branch and bound over boxes of directions, one coordinate cut into slices."""

@@ -1,0 +1,200 @@
+"""Compiled packs: the pairs that are undecided in a box, as float32 columns relative to the box's middle.
+
+The lead of a pair over a smaller box is ``centre + E . move`` at its middle, give or take ``|E| . half``,
+`move` from the middle of the pack's box to that of the smaller one. All of it is float32: an error of some
+2**-24 of what the lead changes over the pack's box, however small that is, and `doubt` covers it:
+
+- each entry of E, `move` and `half` is off by 2**-24 of itself at most (`half` is never too small);
+- each of at most r products and sums by 2**-24 of the sum of sizes, which is no more than |lead| + change.
+
+That makes 4 r + 16 roundings at most for centre and change together, and twice as many are allowed for. A
+pack whose box has become much larger than the boxes looked at is made anew from float64.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from toprank.exact.slices._slice_kernels import JIT, STEP
+
+LANES = 32
+"""Packs are filled up to a multiple of this, so that no loop over them has a rest."""
+MUCH_LARGER = 256.0
+"""Times the change of all pairs over a box from which a pack is made anew from float64."""
+ALWAYS_WON = np.float32(1e30)
+NO = np.float32(0.0)
+
+
+class Packs(NamedTuple):
+    """Packs of one worker, one behind the other."""
+
+    rows: NDArray[np.float32]
+    """Of each pack a table of its pairs, one row for each axis."""
+    centre: NDArray[np.float32]
+    """Lead of each pair at the middle of the pack's box."""
+    doubt: NDArray[np.float32]
+    """Covers all rounding of it, and of what is computed from it."""
+    owner: NDArray[np.uint16]
+    ids: NDArray[np.int32]
+    """Positive and number of each pair."""
+    span: NDArray[np.int64]
+    """Of each pack: where it begins, how many pairs it has, how many with those that fill it up."""
+    mid: NDArray[np.float64]
+    """Middle of its box."""
+    size: NDArray[np.float64]
+    """How much all its pairs change over the box where they were last computed in float64."""
+    value: NDArray[np.int64]
+    """Where pairs count by themselves: the value without those lost outside the pack."""
+    base: NDArray[np.uint8]
+    """Otherwise: lost pairs of each positive outside the pack, ..."""
+    words: NDArray[np.uint64]
+    """... and the same bytes, eight in a word."""
+    axes: int
+    """Rows of each table: an even number."""
+
+
+def fresh_packs(number: int, room: int, coordinates: int, width: int) -> Packs:
+    """Room for so many packs, and for so many pairs in all; one coordinate never changes on a face."""
+    axes = coordinates // 2 * 2
+    base = np.zeros((number, width), np.uint8)
+    return Packs(
+        rows=np.zeros(axes * room, np.float32),
+        centre=np.zeros(room, np.float32),
+        doubt=np.zeros(room, np.float32),
+        owner=np.zeros(room, np.uint16),
+        ids=np.zeros(room, np.int32),
+        span=np.zeros((number, 3), np.int64),
+        mid=np.zeros((number, coordinates)),
+        size=np.zeros(number),
+        value=np.zeros(number, np.int64),
+        base=base,
+        words=base.view(np.uint64),
+        axes=axes,
+    )
+
+
+@njit(**JIT)
+def upward(x):
+    """A float32 that is not below."""
+    return np.float32(x + abs(x) * 2.0**-23 + 1e-44)
+
+
+@njit(**STEP)
+def row_of(packs, at, filled, j):
+    """The row of a pack for one axis."""
+    begin = at * packs.axes + j * filled
+    return packs.rows[begin : begin + filled]
+
+
+@njit(**JIT)
+def lead_over(row, mid, half):
+    """Lead of a pair at the middle of a box, and how far it changes over the box."""
+    c = 0.0
+    s = 0.0
+    for j in range(mid.size):
+        c += row[j] * mid[j]
+        s += abs(row[j]) * half[j]
+    return c, s
+
+
+@njit(**JIT)
+def relative(mid, half, start, axes, move, reach):
+    """Where a box lies from the middle of a pack's, and its half width, along the axes of the pack's rows."""
+    for j in range(axes.size):
+        move[j] = np.float32(mid[axes[j]] - start[axes[j]])
+        reach[j] = upward(half[axes[j]])
+
+
+@njit(**JIT)
+def fill_up(packs, pack, at, n, mid, size, used):
+    """Write down where a pack is, and fill it up with pairs that are always won; its length."""
+    filled = (n + LANES - 1) // LANES * LANES
+    for q in range(at + n, at + filled):
+        packs.centre[q] = ALWAYS_WON
+        packs.doubt[q] = NO
+    packs.span[pack, 0] = at
+    packs.span[pack, 1] = n
+    packs.span[pack, 2] = filled
+    packs.mid[pack] = mid
+    packs.size[pack] = size
+    for j in range(packs.axes):
+        row = row_of(packs, at, filled, j)
+        for q in range(n if j < used else 0, filled):
+            row[q] = NO
+    return filled
+
+
+@njit(**JIT)
+def start_pack(problem, packs, pack, at, slack, most, chosen, mid, half, axes):
+    """Pack the undecided ones of some pairs over a box; the lost ones are counted in base or value."""
+    rounding = (8 * mid.size + 32) * 2.0**-24
+    by_pairs = problem.gain.size > 0
+    n = 0
+    size = 0.0
+    for p in chosen:
+        c, s = lead_over(problem.E[p], mid, half)
+        if c + s + problem.error[p] + slack < 0.0:
+            if by_pairs:
+                packs.value[pack] -= problem.gain[p]
+            else:
+                packs.base[pack, problem.owner[p]] += 1
+        elif c - s < most:
+            q = at + n
+            packs.ids[q] = p
+            packs.owner[q] = 0 if by_pairs else problem.owner[p]
+            packs.centre[q] = np.float32(c)
+            packs.doubt[q] = upward((problem.error[p] + rounding * (abs(c) + s)) * (1.0 + 1e-6))
+            size += s
+            n += 1
+    filled = fill_up(packs, pack, at, n, mid, size, axes.size)
+    for j in range(axes.size):
+        row = row_of(packs, at, filled, j)
+        for q in range(n):
+            row[q] = np.float32(problem.E[packs.ids[at + q], axes[j]])
+
+
+@njit(**JIT)
+def choose_open(n, undecided, chosen):
+    """Places of the undecided pairs; how many."""
+    m = 0
+    for q in range(n):
+        chosen[m] = np.uint32(q)
+        m += undecided[q] > NO
+    return m
+
+
+@njit(**JIT)
+def thin_out(problem, packs, pack, slack, mid, axes, scratch, chosen):
+    """The undecided pairs of a pack as the next one, relative to the middle of the present box.
+
+    Leads are those measured, which `doubt` covers; it grows by the rounding of what is to come.
+    """
+    at, n, length = packs.span[pack, 0], packs.span[pack, 1], packs.span[pack, 2]
+    new = at + length
+    centre, radius = scratch.centre, scratch.radius
+    rounding = np.float32((8 * mid.size + 32) * 2.0**-24)
+    if problem.gain.size > 0:
+        for q in range(n):
+            if centre[q] + radius[q] + slack < NO:
+                packs.value[pack + 1] -= problem.gain[packs.ids[at + q]]
+    else:
+        base = packs.base[pack + 1]
+        for q in range(n):
+            base[packs.owner[at + q]] += centre[q] + radius[q] + slack < NO
+    m = choose_open(n, scratch.undecided, chosen)
+    for x in range(m):
+        q = chosen[x]
+        packs.ids[new + x] = packs.ids[at + q]
+        packs.owner[new + x] = packs.owner[at + q]
+        packs.centre[new + x] = centre[q]
+        more = rounding * (abs(centre[q]) + radius[q])
+        packs.doubt[new + x] = (packs.doubt[at + q] + more) * np.float32(1.000001)
+    filled = fill_up(packs, pack + 1, new, m, mid, packs.size[pack], axes.size)
+    for j in range(axes.size):
+        source, goal = row_of(packs, at, length, j), row_of(packs, new, filled, j)
+        for x in range(m):
+            goal[x] = source[chosen[x]]

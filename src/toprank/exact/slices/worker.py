@@ -1,0 +1,137 @@
+"""One thread's share of the search in slices: its arrays and its calls of the compiled kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.directions.frame import SMALLEST_BOX, SMALLEST_STRICT_BOX, Frame
+from toprank.exact.directions.subtree import BOXES_ASIDE, LARGEST_CLOSE, LOG_BYTES, Box, SubtreeWorker
+from toprank.exact.pairs import PairArrays
+
+__all__ = ["MOST_IN_A_BYTE", "SliceWorker", "WholeValues"]
+
+Floats = NDArray[np.float64]
+MOST_IN_A_BYTE = 255
+"""Positives and negatives of a list at most: their counts are bytes."""
+CLOSE_SIZE, CLOSE_TRIES = 40, 12
+"""Boxes with so few undecided pairs are closed by linear programs, so many at most. Not tuned."""
+ROUNDS, FEW_SLICES = 2, 16
+"""A box is swept again, up to so often, while no more than so many slices were left."""
+SPARSE = 0.7
+"""Undecided pairs are packed anew when fewer than this share of a pack is left."""
+PACKS = 96
+"""Packs that may lie one behind the other."""
+
+
+class WholeValues:
+    """Values in whole numbers as the slices read them, the same for all workers.
+
+    Parameters
+    ----------
+    arrays : PairArrays
+    frame : Frame
+
+    Attributes
+    ----------
+    lists : Lists
+    base : array of bytes
+        Pairs of each positive that cannot be won at all.
+    order : array of int32
+        All pairs, those of one negative together: neighbours belong to different positives, so that adding
+        to their counts need not wait.
+    """
+
+    def __init__(self, arrays: PairArrays, frame: Frame) -> None:
+        from toprank.exact.slices._slice_kernels import Lists
+
+        possible = arrays.winnable()
+        self.order = np.argsort(arrays.negative[possible], kind="stable").astype(np.int32)
+        positives = 0 if arrays.objective.by_pairs else len(arrays.positive_query)
+        self.base = np.zeros((positives // 32 + 1) * 32, dtype=np.uint8)
+        weight, most, queries = frame.problem.weight.copy(), 0, []
+        if positives:
+            lost = np.bincount(arrays.positive[~possible], minlength=positives)
+            self.base[:positives] = lost
+            for q in np.unique(arrays.positive_query):
+                own = np.flatnonzero(arrays.positive_query == q)
+                rivals = int((arrays.negative_query == q).sum())
+                begin = int(arrays.weight_start[q])
+                end = begin + len(own) + rivals
+                last = int(weight[end - 1])
+                weight[begin:end] -= last
+                most += int(weight[begin:end].sum()) + last * len(own)
+                queries.append((int(own[0]), int(own[-1]) + 1, rivals, begin))
+        self.lists = Lists(np.array(queries, dtype=np.int64).reshape(-1, 4), weight, most)
+
+
+class SliceWorker(SubtreeWorker):
+    """Searches one subtree of boxes at a time, in short runs.
+
+    Parameters
+    ----------
+    frame : Frame
+        The problem.
+    values : WholeValues
+    keep_log : bool
+        Whether to write down every split.
+    """
+
+    def __init__(self, frame: Frame, values: WholeValues, keep_log: bool) -> None:
+        from toprank.exact.slices import _search_kernels as kernels
+        from toprank.exact.slices import _stack_kernels as stack
+        from toprank.exact.slices._pack_kernels import fresh_packs
+        from toprank.exact.slices._slice_kernels import fresh_slices
+
+        self._kernels, self._frame, self._values = kernels, frame, values
+        P, r = frame.problem.E.shape
+        levels = 41 * r + 64
+        room, log = max(4 * P, min(64 * P, 1 << 21)) + 4096, np.zeros(LOG_BYTES if keep_log else 0, np.uint8)
+        close = min(LARGEST_CLOSE, P)
+        work = stack.Work(
+            low=np.zeros((levels, r)),
+            high=np.zeros((levels, r)),
+            plan=np.zeros((levels, 4), np.int64),
+            total=np.zeros((levels, r)),
+            axes=np.zeros(r - 1, np.int64),
+            mid=np.zeros(r),
+            half=np.zeros(r),
+            factor=np.zeros((2, r // 2 * 2), np.float32),
+            chosen=np.zeros(P + 64, np.uint32),
+            regs=np.zeros(16, np.int64),
+            point=np.zeros((2, r)),
+            log=log,
+            spare=np.zeros((BOXES_ASIDE, 2 * r)),
+            spare_info=np.zeros((BOXES_ASIDE, 2), np.int64),
+            ids=np.zeros(P + 64, np.int32),
+            count=np.empty_like(frame.problem.count),
+            at_most=np.empty_like(frame.problem.at_most),
+            counts=np.zeros_like(values.base),
+            rows=np.zeros((close + 1, r + 1)),
+            wide=np.zeros((close + r + 7, r + 1)),
+            flags=np.zeros((5, 8 * LARGEST_CLOSE), np.int64),
+            lp=np.zeros((r + 6, r + 1)),
+            slices=fresh_slices(P + 64, len(values.base)),
+            packs=fresh_packs(PACKS, room, r, len(values.base)),
+        )
+        smallest = SMALLEST_BOX if frame.margin else SMALLEST_STRICT_BOX
+        self._rules = kernels.Rules(
+            frame.margin, CLOSE_SIZE, CLOSE_TRIES, smallest, ROUNDS, FEW_SLICES, SPARSE
+        )
+        super().__init__(stack, work, 2 * r, levels)
+
+    def _begin(self, node: Box) -> bytes:
+        values, value = self._values, self._frame.value
+        self._stack.load(
+            self._frame.problem, self._work, node.place, values.base, value, node.bound, values.order
+        )
+        return node.place.tobytes()
+
+    def _go_on(self, target: int, max_work: int) -> bool:
+        code = self._kernels.search(
+            self._frame.problem, self._values.lists, self._work, self._rules, target, max_work
+        )
+        return bool(code == self._kernels.PAUSED)
+
+    def _hand_over(self, nodes: Floats, bounds: NDArray[np.int64]) -> int:
+        return int(self._stack.hand_over(self._work, nodes, bounds))
