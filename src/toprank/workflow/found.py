@@ -9,7 +9,7 @@ from toprank.base import best_first
 from toprank.workflow.candidates import LOGISTIC
 from toprank.workflow.cut_offs import cut_offs
 from toprank.workflow.fitting import Items
-from toprank.workflow.hits import chance_of, hits_up_to
+from toprank.workflow.hits import chance_of, chances_of, hits_up_to
 from toprank.workflow.listing import OUT_OF_FOLD, Place
 
 __all__ = ["Found", "found_within"]
@@ -48,7 +48,7 @@ def found_within(budget: int, items: Items, place: Place, name: str) -> Found | 
     sizes = cut_offs(len(y), budget)
     by_cut_off = {
         "k": sizes,
-        "chance": [chance_of(k, y) for k in sizes],
+        "chance": chances_of(sizes, y),
         "rankers": {one: found[sizes].tolist() for one, found in hits.items()},
     }
     return Found(

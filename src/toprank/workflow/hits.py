@@ -13,6 +13,7 @@ __all__ = [
     "Hits",
     "SplitScores",
     "chance_of",
+    "chances_of",
     "hits_at",
     "hits_lines",
     "hits_table",
@@ -107,11 +108,16 @@ def chance_of(k: int, y: NDArray[np.int8], qid: Codes | None = None) -> float:
     >>> chance_of(2, np.array([1, 0, 1, 0], dtype=np.int8))
     1.0
     """
+    return chances_of([k], y, qid)[0]
+
+
+def chances_of(ks: Sequence[int], y: NDArray[np.int8], qid: Codes | None = None) -> list[float]:
+    """`chance_of` for several k at once: rows are counted once."""
     lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
     sizes = np.bincount(lists)
     positives = np.bincount(lists, y)[sizes > 0]
     sizes = sizes[sizes > 0]
-    return float(np.mean(np.minimum(k, sizes) * positives / sizes))
+    return [float(np.mean(np.minimum(k, sizes) * positives / sizes)) for k in ks]
 
 
 def sizes_for(budget: int, shortest: int) -> list[int]:
@@ -148,13 +154,14 @@ def shortest_list(judged: Sequence[SplitScores]) -> int:
 
 def hits_lines(sizes: Sequence[int], judged: Sequence[SplitScores], overlap: float) -> list[Hits]:
     """Hits among the first so many, for each of the sizes; see `hits_table`."""
+    chance = np.mean([chances_of(sizes, y, qid) for y, qid, _ in judged], axis=0)
     found = {name: [hits_up_to(y, scores[name], qid) for y, qid, scores in judged] for name in judged[0][2]}
     return [
         Hits(
             k,
-            float(np.mean([chance_of(k, y, qid) for y, qid, _ in judged])),
+            float(chance[place]),
             {name: tuple(float(one[: k + 1][-1]) for one in splits) for name, splits in found.items()},
             overlap,
         )
-        for k in sizes
+        for place, k in enumerate(sizes)
     ]
