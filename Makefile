@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-heldout docs screenshots nightly nightly-exact reproduce clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout docs screenshots nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -68,6 +68,11 @@ bench-threads: $(VENV)/.dev ## threads of the convex rankers, quiet and beside a
 
 bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_at_top.py
+
+bench-trees: $(VENV)/.bench ## trees, forests and boosting beside others', held out and in seconds; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_trees.py held-out
+	$(BIN)/python benchmarks/bench_trees.py table
+	$(BIN)/python benchmarks/bench_trees.py times
 
 # Every cell is kept here, outside the repository; a second call goes on where the first stopped.
 HELDOUT ?= ../heldout.jsonl

@@ -84,8 +84,13 @@ def read(out):
 
 def tables(out):
     frame = pd.DataFrame(read(out))
+    # A split that not everybody has been through yet does not count.
+    everybody = frame.groupby(["set", "split"])["model"].transform("nunique") == frame["model"].nunique()
+    frame = frame[everybody]
     sets = [name for name in SETS if name in set(frame["set"])]
     order = [label for label in models(0) if label in set(frame["model"])]
+    counts = frame.groupby("set")["split"].nunique()
+    print("Held-out splits: " + ", ".join(f"{name} {counts[name]}" for name in sets) + ".")
     for measure in MEASURES:
         means = frame.pivot_table(index="model", columns="set", values=measure, aggfunc="mean").loc[
             order, sets

@@ -84,7 +84,10 @@ MODES = {
     ),
     "RankBoost": (
         {"n_estimators": 20},
-        [*modes("weak_rankers", "stumps"), *modes("validation_fraction", 0.3)],
+        [
+            *modes("weak_rankers", "stumps", toprank.TreeRank(max_depth=2, min_samples_leaf=1)),
+            *modes("validation_fraction", 0.3),
+        ],
     ),
     "RankRLS": (
         {},

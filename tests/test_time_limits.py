@@ -43,6 +43,8 @@ FITS = {
     "cross-validation": (toprank.RankSVMCV(Cs=np.geomspace(0.01, 100, 30), tol=1e-9), (3000, 20)),
     "boosting": (toprank.RankBoost(n_estimators=10**6), (3000, 20)),
     "p-norm": (toprank.PNormPush(64, C=1e4, tol=1e-12), (6000, 60)),
+    "forest": (toprank.RankingForest(10**6), (3000, 20)),
+    "gradient boosting": (toprank.GradientBoostingRanker(n_estimators=10**6, engine="sklearn"), (3000, 20)),
     "at the top": (toprank.AccuracyAtTop(solver="local"), (3000, 20)),
 }
 

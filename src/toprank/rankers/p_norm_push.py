@@ -41,8 +41,9 @@ class PNormPush(PNormPushBooster):
     C : float
         How much the loss weighs against the penalty ``1/2 |w|^2`` (Newton only).
     solver : {"newton", "boosting"}
-    weak_rankers : {"features", "stumps"}
-        What boosting combines: single features, scaled to a range of one, or thresholds on single features.
+    weak_rankers : {"features", "stumps"} or estimator
+        What boosting combines: single features, scaled to a range of one, thresholds on single features, or
+        what an estimator that takes weights learns in each round.
     n_estimators : int
         Rounds of boosting.
     validation_fraction : float or None
@@ -91,7 +92,7 @@ class PNormPush(PNormPushBooster):
         *,
         C: float = 1.0,
         solver: str = "newton",
-        weak_rankers: str = "features",
+        weak_rankers: Any = "features",
         n_estimators: int = 100,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -151,5 +152,5 @@ class PNormPush(PNormPushBooster):
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
         tags.ranker_tags.at_top = isinstance(self.p, Real) and self.p > 1
-        tags.ranker_tags.linear = self.solver == "newton" or self.weak_rankers == "features"
+        tags.ranker_tags.linear = self.solver == "newton" or self._by_features()
         return tags

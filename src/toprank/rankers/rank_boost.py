@@ -24,9 +24,10 @@ class RankBoost(PNormPushBooster, PairRanker):
 
     Parameters
     ----------
-    weak_rankers : {"features", "stumps"}
-        Single features, scaled to a range of one, which make a linear score; or thresholds on single
-        features.
+    weak_rankers : {"features", "stumps"} or estimator
+        Single features, scaled to a range of one, which make a linear score; thresholds on single features;
+        or what any ranker or classifier that takes weights, such as a small `TreeRank`, learns from rows that
+        weigh what the loss would gain by moving them.
     n_estimators : int
         Rounds of boosting.
     validation_fraction : float or None
@@ -53,6 +54,8 @@ class RankBoost(PNormPushBooster, PairRanker):
         Weight of each feature, where single features are the weak rankers.
     stump_features_, stump_thresholds_, stump_weights_ : ndarrays
         The stumps, where those are the weak rankers.
+    weak_estimators_, weak_weights_ : list, ndarray
+        The fitted estimators and what their scores count, where those are the weak rankers.
     losses_ : ndarray
         Logarithm of the loss after each round.
     outcome_ : Outcome
@@ -68,7 +71,7 @@ class RankBoost(PNormPushBooster, PairRanker):
     def __init__(
         self,
         *,
-        weak_rankers: str = "features",
+        weak_rankers: Any = "features",
         n_estimators: int = 100,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -102,6 +105,7 @@ class RankBoost(PNormPushBooster, PairRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
-        tags.ranker_tags.pairs = self.validation_fraction is None
-        tags.ranker_tags.linear = self.weak_rankers == "features"
+        # Estimators learn from rows of two classes, which pairs do not make.
+        tags.ranker_tags.pairs = self.validation_fraction is None and not hasattr(self.weak_rankers, "fit")
+        tags.ranker_tags.linear = self._by_features()
         return tags

@@ -15,6 +15,8 @@ from numba import njit
 
 LEAST_GAIN = 1e-10
 """Below this share of all a split could gain there is nothing but rounding."""
+SURELY = 1.0 + 1e-10
+"""A split is better by more than rounding, so that the first of equally good ones is taken everywhere."""
 INSERTION = 24
 """Fewer codes than this are sorted by insertion."""
 ROWS_AT_ONCE = 2048
@@ -141,7 +143,7 @@ def best_cut(sums, listed, found, size, min_leaf, node, top, all_down, best):
             if size - count < min_leaf:
                 break
             here = split_gain(up, down, node_up, node_down, up_before, down_before, top, all_down)
-            if abs(here) > abs(gain):
+            if abs(here) > SURELY * abs(gain):
                 gain = here
                 low = listed[k]
                 high = listed[k + 1]

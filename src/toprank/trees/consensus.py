@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
+from toprank.control import check_time_limit
 from toprank.rankers.parts.parameters import check_choice
 
 __all__ = ["Consensus", "consensus"]
@@ -99,7 +100,7 @@ def consensus(
     if distance == "spearman":
         return _spearman(places, weight)
     before = _preferences(places, weight)
-    deadline = time.perf_counter() + (math.inf if time_limit is None else float(time_limit))
+    deadline = time.perf_counter() + check_time_limit(time_limit)
     parts = [_order_part(before, part, method, deadline) for part in _told_apart(before)]
     order = np.concatenate([part.order for part in parts])
     # Between parts every pair follows the majority, as the bound has it anyway.
@@ -174,7 +175,8 @@ def _among(before: Floats, items: Items) -> Floats:
 
 def _told_apart(before: Floats) -> list[Items]:
     """Sets of items, best first, between which every pair has a majority for the earlier set."""
-    _, part = connected_components(sp.csr_matrix(before >= before.T), directed=True, connection="strong")
+    not_worse = sp.csr_matrix((before >= before.T).astype(np.int8))
+    _, part = connected_components(not_worse, directed=True, connection="strong")
     parts = [np.flatnonzero(part == number) for number in range(int(part.max()) + 1)]
     # Of two sets the one that beats the other beats more items.
     beaten = before > before.T
@@ -236,7 +238,7 @@ def _program(before: Floats, seconds: float) -> Items | None:
     )
     answer = milp(
         before[b, a] - before[a, b],
-        integrality=np.ones(len(a)),
+        integrality=np.ones(len(a), dtype=np.int64),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(cycles, 0, 1),
         options={"mip_rel_gap": 0.0, **({"time_limit": seconds} if math.isfinite(seconds) else {})},

@@ -242,7 +242,8 @@ class RankingForest(BaseRanker):
         """Some training rows, best first by the consensus of the trees: their value in each tree."""
         some = np.sort(run.rng.permutation(len(data.y))[: int(self.n_reference)])
         values = self._by_tree(data.X[some])
-        agreed = consensus(-values.T, time_limit=min(run.remaining(), CONSENSUS_SECONDS))
+        seconds = max(min(run.remaining(), CONSENSUS_SECONDS), 1e-3)
+        agreed = consensus(-values.T, time_limit=seconds)
         return values[agreed.order]
 
     # -- ranking ------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Run, Status
-from toprank.convex.p_norm_push.weak_rankers import WeakRanker, WeakRankers
+from toprank.convex.p_norm_push.weak_rankers import WeakRankers
 from toprank.losses.exponential_pairs import ExponentialPairs, ExponentialPoint
 from toprank.losses.p_norm_push import PNormPushItems, PNormPushPoint
 
@@ -33,7 +34,7 @@ SEARCH_STEPS = 60
 class Boosted:
     """The weak rankers taken, with their weights, and the loss after each round."""
 
-    rankers: list[WeakRanker] = field(default_factory=list)
+    rankers: list[Any] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
 
@@ -42,7 +43,7 @@ class Boosted:
         return Boosted(self.rankers[:rounds], self.weights[:rounds], self.losses[:rounds])
 
 
-Watcher = Callable[[WeakRanker, float], bool]
+Watcher = Callable[[Any, float], bool]
 
 
 def boost(

@@ -40,11 +40,11 @@ class WeakRanker:
 class WeakRankers(Protocol):
     """A family of weak rankers over fixed rows."""
 
-    def steepest(self, gradient: Floats) -> tuple[WeakRanker, float]:
+    def steepest(self, gradient: Floats) -> tuple[Any, float]:
         """The weak ranker along which the loss changes fastest, and that slope."""
         ...
 
-    def values(self, ranker: WeakRanker) -> Floats:
+    def values(self, ranker: Any) -> Floats:
         """Its value in every row."""
         ...
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import BaseRanker, Matrix, PairData, RankingData
+from toprank.base import BaseRanker, Matrix, PairData, RankingData, fit_copy, ranking_scores
 from toprank.control import Outcome, Run
 from toprank.convex.algebra.design import centered
 from toprank.convex.p_norm_push.boosting import Boosted, boost
@@ -37,11 +37,13 @@ class PNormPushBooster(BaseRanker):
         Weight of each feature, where single features are the weak rankers.
     stump_features_, stump_thresholds_, stump_weights_ : ndarrays
         The stumps, where those are the weak rankers.
+    weak_estimators_, weak_weights_ : list, ndarray
+        The fitted estimators and what their scores count, where those are the weak rankers.
     losses_ : ndarray
         log R_p on the training rows after each round.
     """
 
-    weak_rankers: str
+    weak_rankers: Any
     n_estimators: int
     validation_fraction: float | None
     n_iter_no_change: int
@@ -52,6 +54,8 @@ class PNormPushBooster(BaseRanker):
     stump_features_: NDArray[np.int64]
     stump_thresholds_: Floats
     stump_weights_: Floats
+    weak_estimators_: list[Any]
+    weak_weights_: Floats
 
     def _boost_pairs(self, data: PairData, run: Run) -> Outcome:
         self._check_boosting()
@@ -59,23 +63,24 @@ class PNormPushBooster(BaseRanker):
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} holds out labelled rows; use None for pairs."
             )
-        X = centered(data.X) if self.weak_rankers == "features" else data.X
+        X = centered(data.X) if self._by_features() else data.X
         # Rows that no pair names must not count for the ranges and thresholds of features.
         named, places = np.unique(data.pairs, return_inverse=True)
         items = ExponentialPairs(len(named), places.reshape(-1, 2).astype(np.int64), data.weight)
         answer, outcome = boost(
-            self._family(X[named]), items, run, p=1.0, rounds=int(self.n_estimators), tol=self.tol
+            self._family(X[named], run), items, run, p=1.0, rounds=int(self.n_estimators), tol=self.tol
         )
         self._keep(answer, X.shape[1])
         return outcome
 
     def _check_boosting(self) -> None:
-        check_choice("weak_rankers", self.weak_rankers, ["features", "stumps"])
+        if not hasattr(self.weak_rankers, "fit"):
+            check_choice("weak_rankers", self.weak_rankers, ["features", "stumps"])
         check_at_least("n_estimators", self.n_estimators, 1)
 
     def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
         self._check_boosting()
-        if self.weak_rankers == "features":
+        if self._by_features():
             data = replace(data, X=centered(data.X))
         learn, watch = split_rows(data, self.validation_fraction, run.rng)
         if data.sample_weight is not None:
@@ -85,7 +90,7 @@ class PNormPushBooster(BaseRanker):
                 if watch is None
                 else learn[data.sample_weight[learn] > 0]
             )
-        family = self._family(data.X[learn])
+        family = self._family(data.X[learn], run)
         items = _items(data, learn)
         watcher = None if watch is None else _Watcher(data, watch, p, self.n_iter_no_change)
         answer, outcome = boost(
@@ -96,15 +101,27 @@ class PNormPushBooster(BaseRanker):
         self._keep(answer, data.X.shape[1])
         return outcome
 
-    def _family(self, X: Any) -> WeakRankers:
-        return FeatureRankers(X) if self.weak_rankers == "features" else StumpRankers(X)
+    def _by_features(self) -> bool:
+        return isinstance(self.weak_rankers, str) and self.weak_rankers == "features"
+
+    def _family(self, X: Any, run: Run) -> WeakRankers:
+        if hasattr(self.weak_rankers, "fit"):
+            return EstimatorRankers(X, self.weak_rankers, run)
+        return FeatureRankers(X) if self._by_features() else StumpRankers(X)
+
+    def _inside(self) -> list[Any]:
+        return [self.weak_rankers] if hasattr(self.weak_rankers, "fit") else []
 
     def _keep(self, answer: Boosted, n_features: int) -> None:
         self.n_iter_ = max(1, len(answer.rankers))
         self.losses_ = np.array(answer.losses)
-        features = np.array([ranker.feature for ranker in answer.rankers], dtype=np.int64)
         weights = np.array(answer.weights, dtype=np.float64)
-        if self.weak_rankers == "features":
+        if hasattr(self.weak_rankers, "fit"):
+            self.weak_estimators_ = [ranker.estimator for ranker in answer.rankers]
+            self.weak_weights_ = weights / np.array([ranker.unit for ranker in answer.rankers])
+            return
+        features = np.array([ranker.feature for ranker in answer.rankers], dtype=np.int64)
+        if self._by_features():
             units = np.array([ranker.unit for ranker in answer.rankers])
             self.coef_ = np.bincount(features, weights=weights / units, minlength=n_features).astype(float)
         else:
@@ -112,7 +129,10 @@ class PNormPushBooster(BaseRanker):
             self.stump_thresholds_ = np.array([ranker.threshold for ranker in answer.rankers])
 
     def _scores(self, X: Matrix) -> Floats:
-        if self.weak_rankers == "features":
+        if hasattr(self.weak_rankers, "fit"):
+            found = zip(self.weak_estimators_, self.weak_weights_, strict=True)
+            return sum((weight * ranking_scores(one, X) for one, weight in found), np.zeros(X.shape[0]))
+        if self._by_features():
             return np.asarray(X @ self.coef_, dtype=np.float64)
         columns: Any = X if isinstance(X, np.ndarray) else X.tocsc()
         scores = np.zeros(X.shape[0])
@@ -121,6 +141,48 @@ class PNormPushBooster(BaseRanker):
         ):
             scores += weight * weak_values(columns, WeakRanker(int(feature), threshold=float(threshold)))
         return scores
+
+
+@dataclass(frozen=True)
+class FittedRanker:
+    """An estimator as a weak ranker: its scores, divided by their range over the training rows."""
+
+    estimator: Any
+    unit: float
+
+    def values(self, X: Any) -> Floats:
+        """Its value in every row."""
+        return ranking_scores(self.estimator, X) / self.unit
+
+
+class EstimatorRankers:
+    """What an estimator learns when each row weighs what the loss would gain by moving it.
+
+    The gradient is below zero for positives and above it for negatives, and with two classes the weight of a
+    pair is the product of theirs (Freund et al. 2003): the estimator looks for the ranker that orders most of
+    that weight.
+    """
+
+    def __init__(self, X: Any, estimator: Any, run: Run) -> None:
+        self._X, self._estimator, self._run = X, estimator, run
+
+    def steepest(self, gradient: Floats) -> tuple[Any, float]:
+        """A weak ranker along which the loss falls, and its slope; 0 where it tells no rows apart."""
+        rows = np.flatnonzero(gradient)
+        weight = np.abs(gradient[rows])
+        y = (gradient[rows] < 0).astype(np.int8)
+        # One for a row on average.
+        data = RankingData(self._X[rows], y, sample_weight=weight * (len(rows) / weight.sum()))
+        fitted = fit_copy(self._estimator, data, self._run.part(silent=True))
+        width = float(np.ptp(ranking_scores(fitted, self._X)))
+        if width == 0.0:
+            return FittedRanker(fitted, 1.0), 0.0
+        ranker = FittedRanker(fitted, width)
+        return ranker, float(gradient @ ranker.values(self._X))
+
+    def values(self, ranker: Any) -> Floats:
+        """Its value in every row."""
+        return ranker.values(self._X)
 
 
 def split_rows(
@@ -161,17 +223,19 @@ class _Watcher:
 
     def __init__(self, data: RankingData, rows: NDArray[np.int64], p: float, patience: int) -> None:
         self._items = _items(data, rows)
-        X: Any = data.X[rows]
-        self._columns = X if isinstance(X, np.ndarray) else X.tocsc()
+        self._X: Any = data.X[rows]
+        self._columns = self._X if isinstance(self._X, np.ndarray) else self._X.tocsc()
         self._p, self._patience = p, patience
         self._scores = np.zeros(len(rows))
         self._best = self._items.at(self._scores, p).value
         self._round = 0
         self.best_round = 0
 
-    def __call__(self, ranker: WeakRanker, weight: float) -> bool:
+    def __call__(self, ranker: Any, weight: float) -> bool:
         self._round += 1
-        self._scores += weight * weak_values(self._columns, ranker)
+        fitted = isinstance(ranker, FittedRanker)
+        values = ranker.values(self._X) if fitted else weak_values(self._columns, ranker)
+        self._scores += weight * values
         loss = self._items.at(self._scores, self._p).value
         if loss < self._best:
             self._best, self.best_round = loss, self._round
