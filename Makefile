@@ -71,8 +71,8 @@ bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its g
 
 bench-trees: $(VENV)/.bench ## trees, forests and boosting beside others', held out and in seconds; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_trees.py held-out
-	$(BIN)/python benchmarks/bench_trees.py table
-	$(BIN)/python benchmarks/bench_trees.py times
+	$(BIN)/python benchmarks/bench_trees.py table --page docs/trees.md
+	$(BIN)/python benchmarks/bench_trees.py times --page docs/trees.md
 
 # Every cell is kept here, outside the repository; a second call goes on where the first stopped.
 HELDOUT ?= ../heldout.jsonl

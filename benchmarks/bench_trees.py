@@ -1,11 +1,12 @@
 """Trees, forests and boosting beside others' on six data sets, and how long they take: docs/trees.md.
 
     python benchmarks/bench_trees.py held-out [--repeats 5] [--sets pima ...] [--out trees.jsonl]
-    python benchmarks/bench_trees.py times [--rows 1000 10000 100000]
-    python benchmarks/bench_trees.py table [--out trees.jsonl]
+    python benchmarks/bench_trees.py times [--rows 1000 10000 40000] [--page docs/trees.md]
+    python benchmarks/bench_trees.py table [--out trees.jsonl] [--page docs/trees.md]
 
 `held-out` writes one line for each model and split; those that are there already are not computed again.
-`table` makes the tables of docs/trees.md of them. Data sets are read from TOPRANK_DATA.
+`table` makes tables of them. With a page, what is printed also goes into it, between its marks. Data sets are
+read from TOPRANK_DATA.
 """
 
 from __future__ import annotations
@@ -90,15 +91,28 @@ def tables(out):
     sets = [name for name in SETS if name in set(frame["set"])]
     order = [label for label in models(0) if label in set(frame["model"])]
     counts = frame.groupby("set")["split"].nunique()
-    print("Held-out splits: " + ", ".join(f"{name} {counts[name]}" for name in sets) + ".")
+    yield "Held-out splits: " + ", ".join(f"{name} {counts[name]}" for name in sets) + "."
     for measure in MEASURES:
         means = frame.pivot_table(index="model", columns="set", values=measure, aggfunc="mean").loc[
             order, sets
         ]
-        print(f"\n**{measure}**\n\n| | {' | '.join(sets)} |\n|---|{'---:|' * len(sets)}")
+        yield f"\n| {measure} | {' | '.join(sets)} |\n|---|{'---:|' * len(sets)}"
         for label in order:
             cells = [f"{means.loc[label, s]:.3f}" + marked(frame, measure, s, label, means) for s in sets]
-            print(f"| {label} | {' | '.join(cells)} |")
+            yield f"| {label} | {' | '.join(cells)} |"
+
+
+def put(page, mark, lines):
+    """Print lines, and put them between two marks of a page."""
+    said = []
+    for line in lines:
+        print(line, flush=True)
+        said.append(line)
+    if page is not None:
+        before, rest = page.read_text(encoding="utf-8").split(f"<!-- {mark} -->\n")
+        after = rest.split(f"<!-- end of {mark} -->\n")[1]
+        text = "\n".join(said)
+        page.write_text(f"{before}<!-- {mark} -->\n{text}\n<!-- end of {mark} -->\n{after}", encoding="utf-8")
 
 
 def marked(frame, measure, name, label, means):
@@ -125,10 +139,8 @@ def times(sizes, trees):
         theirs = LGBMClassifier(n_estimators=100, n_jobs=1, verbosity=-1)
         pairs["boosting, logistic"] = theirs, GradientBoostingRanker()
         pairs["boosting, p-norm"] = theirs, GradientBoostingRanker("p_norm")
-    print(
-        "| rows x 20 | ours | fit, ours / theirs | predict, ours / theirs | fit, seconds |\n"
-        "|---|---|---:|---:|---:|"
-    )
+    yield "| rows x 20 | ours | fit, ours / theirs | predict, ours / theirs | fit, seconds |"
+    yield "|---|---|---:|---:|---:|"
     last = {}
     for n in sizes:
         X, y = make_classification(n, 20, n_informative=8, flip_y=0.1, weights=[0.8], random_state=0)
@@ -142,7 +154,7 @@ def times(sizes, trees):
                 else ""
             )
             last[label] = n, mine
-            print(f"| {n:,} | {label} | {ratio[0]:.2f} | {ratio[1]:.2f} | {mine:.2f}{grown} |", flush=True)
+            yield f"| {n:,} | {label} | {ratio[0]:.2f} | {ratio[1]:.2f} | {mine:.2f}{grown} |"
 
 
 def clock(model, X, y):
@@ -163,12 +175,13 @@ if __name__ == "__main__":
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--out", type=Path, default=Path("trees.jsonl"))
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 10_000, 40_000])
+    parser.add_argument("--page", type=Path)
     parser.add_argument("--trees", type=int, default=20)
     given = parser.parse_args()
     if given.what == "held-out":
         held_out(given.out, given.sets, given.repeats)
     elif given.what == "table":
-        tables(given.out)
+        put(given.page, "held out", tables(given.out))
     else:
-        times(given.rows, given.trees)
+        put(given.page, "seconds", times(given.rows, given.trees))

@@ -50,7 +50,7 @@ def encode(X: Matrix, max_bins: int | None = None) -> Codes:
     columns: Any = X if isinstance(X, np.ndarray) else X.tocsc()
     edges = [_edges(_column(columns, feature), max_bins) for feature in range(n_features)]
     n_codes = np.array([len(one) + 2 for one in edges], dtype=np.int64)
-    codes = np.empty((n_features, n_rows), dtype=code_type(max_bins))
+    codes: NDArray[Any] = np.empty((n_features, n_rows), dtype=code_type(max_bins))
     for feature, its_edges in enumerate(edges):
         values = _column(columns, feature)
         codes[feature] = np.searchsorted(its_edges, values, side="left") + 1

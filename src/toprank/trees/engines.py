@@ -101,7 +101,8 @@ class LightGBM:
         }
         self._booster = None
         if _varies(X):  # LightGBM gives up on columns that are all constant
-            rows = lightgbm.Dataset(X, label=np.zeros(X.shape[0]), params=parameters)
+            matrix: Any = X
+            rows = lightgbm.Dataset(matrix, label=np.zeros(X.shape[0]), params=parameters)
             self._booster = lightgbm.Booster(parameters, rows)
         self._n_features = X.shape[1]
         self._loss = np.nan
