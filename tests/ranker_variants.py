@@ -87,6 +87,7 @@ MODES = {
         [
             *modes("weak_rankers", "stumps", toprank.TreeRank(max_depth=2, min_samples_leaf=1)),
             *modes("validation_fraction", 0.3),
+            {"validation_fraction": 0.3, "validation_statistic": "auc"},
         ],
     ),
     "RankRLS": (

@@ -98,6 +98,38 @@ def test_early_stopping_keeps_the_best_round():
         RankBoost(validation_fraction=1.5).fit(X, y)
 
 
+@pytest.mark.parametrize("queries", [False, True])
+def test_early_stopping_by_a_statistic_keeps_the_round_that_is_best_by_it(monkeypatch, queries):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(160, 12))
+    y = (X[:, 0] + X[:, 1] + 2 * rng.normal(size=160) > 0.5).astype(int)
+    qid = np.arange(160) % 8 if queries else None
+    learn, watch = np.flatnonzero(np.arange(160) % 8 < 4), np.flatnonzero(np.arange(160) % 8 >= 4)
+    monkeypatch.setattr(RankBoost, "_split", lambda self, data, rng: (learn, watch))
+    options = {"weak_rankers": "stumps", "n_estimators": 40}
+    stopped = RankBoost(
+        **options, validation_fraction=0.5, validation_statistic="auc", n_iter_no_change=40
+    ).fit(X, y, qid=qid)
+    monkeypatch.undo()
+    rounds = RankBoost(**options).fit(X[learn], y[learn], qid=None if qid is None else qid[learn])
+    votes = X[watch][:, rounds.stump_features_] > rounds.stump_thresholds_
+    found = []
+    for used in range(len(rounds.stump_weights_) + 1):
+        scores = votes[:, :used] @ rounds.stump_weights_[:used]
+        groups = [np.ones(len(watch), dtype=bool)] if qid is None else [qid[watch] == q for q in range(4, 8)]
+        found.append(np.mean([_pairs_won(y[watch][g], scores[g]) for g in groups]))
+    best = int(np.argmax(np.round(found, 12)))
+    assert 0 < best < 40
+    assert stopped.n_iter_ == best
+    with pytest.raises(ValueError, match="nonsense"):
+        RankBoost(validation_fraction=0.5, validation_statistic="nonsense").fit(X, y)
+
+
+def _pairs_won(y, scores):
+    """Share of the pairs in which the positive is above; ties are lost."""
+    return np.mean(scores[y == 1][:, None] > scores[y == 0][None, :] + 1e-12)
+
+
 def test_larger_p_pushes_the_highest_negatives_down():
     rng = np.random.default_rng(4)
     # Most negatives are low on the first feature, but a few sit at its top and give way on the second.

@@ -33,8 +33,10 @@ class RankBoost(PNormPushBooster, PairRanker):
     validation_fraction : float or None
         Share of the rows (queries) to hold out; boosting stops early when the loss there has not fallen for
         `n_iter_no_change` rounds, and the rounds after the best one are dropped.
+    validation_statistic : str, RankStatistic or None
+        What is looked at on the rows held out, ``"dcg@50"`` say, instead of the loss.
     n_iter_no_change : int
-        Rounds to wait for the held-out loss to fall.
+        Rounds to wait for the held-out loss to fall, or for that statistic to get better.
     tol : float
         Stop when the loss falls less than this per unit of the best weak ranker.
     time_limit : float or None
@@ -74,6 +76,7 @@ class RankBoost(PNormPushBooster, PairRanker):
         weak_rankers: Any = "features",
         n_estimators: int = 100,
         validation_fraction: float | None = None,
+        validation_statistic: Any = None,
         n_iter_no_change: int = 10,
         tol: float = 1e-9,
         time_limit: float | None = None,
@@ -85,6 +88,7 @@ class RankBoost(PNormPushBooster, PairRanker):
         self.weak_rankers = weak_rankers
         self.n_estimators = n_estimators
         self.validation_fraction = validation_fraction
+        self.validation_statistic = validation_statistic
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.time_limit = time_limit

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank import statistics
 from toprank.base import BaseRanker, Matrix, PairData, RankingData, fit_copy, ranking_scores
 from toprank.control import Outcome, Run
 from toprank.convex.algebra.design import centered
@@ -22,6 +23,7 @@ from toprank.convex.p_norm_push.weak_rankers import (
 from toprank.losses.exponential_pairs import ExponentialPairs
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.parameters import check_at_least, check_choice
+from toprank.statistics import RankStatistic
 
 __all__ = ["PNormPushBooster", "split_rows"]
 
@@ -46,6 +48,7 @@ class PNormPushBooster(BaseRanker):
     weak_rankers: Any
     n_estimators: int
     validation_fraction: float | None
+    validation_statistic: Any = None
     n_iter_no_change: int
     tol: float
     n_iter_: int
@@ -92,7 +95,7 @@ class PNormPushBooster(BaseRanker):
             )
         family = self._family(data.X[learn], run)
         items = _items(data, learn)
-        watcher = None if watch is None else _Watcher(data, watch, p, self.n_iter_no_change)
+        watcher = None if watch is None else self._watcher(data, watch, p)
         answer, outcome = boost(
             family, items, run, p=p, rounds=int(self.n_estimators), tol=self.tol, watcher=watcher
         )
@@ -103,6 +106,11 @@ class PNormPushBooster(BaseRanker):
 
     def _by_features(self) -> bool:
         return isinstance(self.weak_rankers, str) and self.weak_rankers == "features"
+
+    def _watcher(self, data: RankingData, rows: NDArray[np.int64], p: float) -> _Watcher:
+        if self.validation_statistic is None:
+            return _Watcher(data, rows, p, self.n_iter_no_change)
+        return _StatisticWatcher(data, rows, statistics.get(self.validation_statistic), self.n_iter_no_change)
 
     def _family(self, X: Any, run: Run) -> WeakRankers:
         if hasattr(self.weak_rankers, "fit"):
@@ -222,21 +230,44 @@ class _Watcher:
     """Follows the loss on held-out rows and says when it has not fallen for long enough."""
 
     def __init__(self, data: RankingData, rows: NDArray[np.int64], p: float, patience: int) -> None:
-        self._items = _items(data, rows)
+        self._items, self._p = _items(data, rows), p
+        self._begin(data, rows, patience)
+
+    def _begin(self, data: RankingData, rows: NDArray[np.int64], patience: int) -> None:
         self._X: Any = data.X[rows]
         self._columns = self._X if isinstance(self._X, np.ndarray) else self._X.tocsc()
-        self._p, self._patience = p, patience
+        self._patience = patience
         self._scores = np.zeros(len(rows))
-        self._best = self._items.at(self._scores, p).value
+        self._best = self._loss()
         self._round = 0
         self.best_round = 0
+
+    def _loss(self) -> float:
+        """What should fall, at the present scores."""
+        return self._items.at(self._scores, self._p).value
 
     def __call__(self, ranker: Any, weight: float) -> bool:
         self._round += 1
         fitted = isinstance(ranker, FittedRanker)
         values = ranker.values(self._X) if fitted else weak_values(self._columns, ranker)
         self._scores += weight * values
-        loss = self._items.at(self._scores, self._p).value
+        loss = self._loss()
         if loss < self._best:
             self._best, self.best_round = loss, self._round
         return self._round - self.best_round < self._patience
+
+
+class _StatisticWatcher(_Watcher):
+    """Follows a statistic of the held-out list, ties counted as mistakes."""
+
+    def __init__(
+        self, data: RankingData, rows: NDArray[np.int64], statistic: RankStatistic, patience: int
+    ) -> None:
+        self._statistic, self._y = statistic, data.y[rows]
+        self._qid = None if data.qid is None else data.qid[rows]
+        self._weight = None if data.sample_weight is None else data.sample_weight[rows]
+        self._begin(data, rows, patience)
+
+    def _loss(self) -> float:
+        value = float(self._statistic(self._y, self._scores, qid=self._qid, sample_weight=self._weight))
+        return -value if self._statistic.greater_is_better else value
