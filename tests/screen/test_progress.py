@@ -1,3 +1,6 @@
+import pytest
+
+from toprank.exact.search.methods import METHODS
 from toprank.screen.progress import _Announcer
 
 
@@ -17,3 +20,10 @@ def test_each_thing_that_is_compiled_is_said_once_with_its_time(capsys):
         "Compiling the proof by cells: once on this machine, 31 s the last time; it climbs meanwhile.",
         "The proof by cells is compiled (33 s).",
     ]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_of_proof_can_be_announced(method, capsys):
+    _Announcer().tells(method, None)
+    _Announcer().begins(f"toprank.exact.{method}._kernels")
+    assert capsys.readouterr().err.count(f"the proof by {method}") == 2

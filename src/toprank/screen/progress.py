@@ -18,6 +18,7 @@ from rich.progress import (
 )
 
 from toprank.control import Progress as SearchProgress
+from toprank.exact.search.methods import METHODS
 
 __all__ = ["Bars", "announce_compilation"]
 
@@ -26,12 +27,11 @@ NOTE_EVERY = 60.0
 SECONDS_JUDGED_BY = 600.0
 """How far back the speed is looked at that the remaining time follows from: steps differ in length."""
 COMPILED = {
-    "exact.boxes": "the proof by boxes, about a minute",
-    "exact.cells": "the proof by cells, about a minute",
-    "exact": "the search for good linear scores, about ten seconds",
+    "exact.climb": "the search for good linear scores, about ten seconds",
     "statistics": "the statistics, a few seconds",
     "losses": "the losses of the convex rankers, a few seconds",
     "convex": "the solvers of the convex rankers, some seconds",
+    **{f"exact.{name}": f"the proof by {name}, about a minute" for name in METHODS},
 }
 """By the beginning of a kernel's module: what it belongs to, and how long that takes to compile."""
 
