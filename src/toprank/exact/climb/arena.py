@@ -118,14 +118,14 @@ def best_on_line(
     picked: Picked, rows: Any, origin: Floats, direction: Floats, eps: float, span: float
 ) -> float:
     """The t within `span` of 0 at which ``origin + t * direction`` is best for the picked pairs."""
-    from toprank.exact.climb import _kernels
+    from toprank.exact.climb import _sweep_kernels
 
     part = rows[picked.rows]
     scores, rates = np.asarray(part @ origin), np.asarray(part @ direction)
     lost, count = np.empty(picked.sizes[0], dtype=np.int64), np.empty(picked.sizes[1], dtype=np.int64)
     times, pairs = np.empty(len(picked.up)), np.empty(len(picked.up), dtype=np.int64)
     lead, slope = scores[picked.up] - scores[picked.low], rates[picked.up] - rates[picked.low]
-    return float(_kernels.sweep(lead, slope, eps, span, picked.tables, lost, count, times, pairs)[1])
+    return float(_sweep_kernels.sweep(lead, slope, eps, span, picked.tables, lost, count, times, pairs)[1])
 
 
 def view_of(problem: RankingProblem) -> View:
