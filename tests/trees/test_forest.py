@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from toprank import RankingForest, RankThenRerank, TreeRank
+from toprank import DirectRanker, RankingForest, RankThenRerank, TreeRank
 from toprank.control import SearchStoppedWarning, Status
 
 
@@ -195,7 +195,8 @@ def test_the_clock_and_the_callback_leave_some_trees():
 
 def test_the_top_of_a_forest_can_be_reranked():
     X, y = data(400)
-    reranked = RankThenRerank(RankingForest(20, random_state=0), top=60, time_limit=2, random_state=0)
+    quick = DirectRanker(n_restarts=1)
+    reranked = RankThenRerank(RankingForest(20, random_state=0), quick, top=60, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # cut short, or the forest's own order is better
         reranked.fit(X, y)
