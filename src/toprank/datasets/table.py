@@ -142,11 +142,7 @@ def read_table(
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "items.csv"
-    ...     _ = file.write_text(chr(10).join(["age;ill", "30;no", "40;yes"]))
-    ...     read_table(file).columns
+    >>> read_table("items.csv").columns  # doctest: +SKIP
     ['age', 'ill']
     """
     try:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import ranking_scores
 from toprank.report.progress import SearchProgressDisplay
-from toprank.report.style import draw_curve, finish, new_axes, percent_axes, reference_line
+from toprank.report.style import Legend, draw_curve, finish, new_axes, percent_axes, reference_line
 from toprank.statistics.curves import (
     GainCurve,
     LiftCurve,
@@ -37,7 +37,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 _EXAMINED = "Share of the list examined"
-C = TypeVar("C", RocCurve, PrecisionRecallCurve, GainCurve, LiftCurve)
+C = TypeVar("C", bound=RocCurve | PrecisionRecallCurve | GainCurve | LiftCurve)
 
 
 class _CurveDisplay(ABC, Generic[C]):
@@ -359,7 +359,7 @@ class CumulativeGainDisplay(_ListDisplay[GainCurve]):
         self._examined(ax)
         perfect = 1.0 if self.top is None else min(1.0, self.top / self.curve.prevalence)
         ax.set_ylim(-0.015 * perfect, 1.015 * perfect)
-        where = "lower right" if self.top is None else "upper left"
+        where: Legend = "lower right" if self.top is None else "upper left"
         finish(ax, xlabel=_EXAMINED, ylabel="Share of positives found", legend=where)
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PALETTE", "draw_curve", "finish", "new_axes", "percent_axes", "reference_line"]
 
-Legend = Literal["lower left", "lower right", "upper right"]
+Legend = Literal["lower left", "lower right", "upper right", "upper left"]
 # Okabe and Ito's colours, told apart by readers with any colour vision; black and yellow left out.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _QUIET = "#7A7A7A"

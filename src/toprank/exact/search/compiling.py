@@ -178,6 +178,7 @@ def _digest() -> str:
     home = Path(__file__).parents[1]
     files = [(str(file.relative_to(home)), file.stat()) for file in sorted(home.rglob("_[a-z]*.py"))]
     facts = [(file, about.st_mtime_ns, about.st_size) for file, about in files]
-    machine = numba.config.CPU_NAME or llvm.get_host_cpu_name(), numba.config.CPU_FEATURES
+    config: Any = numba.config
+    machine = config.CPU_NAME or llvm.get_host_cpu_name(), config.CPU_FEATURES
     text = repr((facts, machine, numba.__version__, sys.version))
     return hashlib.sha256(text.encode()).hexdigest()

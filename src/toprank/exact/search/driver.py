@@ -304,8 +304,9 @@ class _Driver:
         account.used = choose(self.options.method, arrays)
         first = make(account.used, self.incumbent.target + support.price(problem.penalty))
         other = companion(self.options.method, arrays)
-        there = partial(kernels_there, [other])
-        return first if other is None else Tandem(first, partial(make, other), there)
+        if other is None:
+            return first
+        return Tandem(first, partial(make, other), partial(kernels_there, [other]))
 
     def _search(self, method: Method, support: Support) -> bool:
         """Search coefficients on some columns; their statistic minus the price is what counts."""

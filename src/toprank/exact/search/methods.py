@@ -274,7 +274,8 @@ def kernels_for(problem: RankingProblem, method: str = "auto") -> tuple[list[str
     first = {choose(method, arrays)}
     if method == "auto" and problem.penalty:
         first.add("boxes")  # for the small supports
-    return sorted(first), sorted({companion(method, arrays)} - first - {None})
+    other = companion(method, arrays)
+    return sorted(first), [] if other is None or other in first else [other]
 
 
 def compile_for(problem: RankingProblem, method: str = "auto") -> None:
