@@ -130,6 +130,12 @@ class DirectionSearch(BranchAndBound[Box, W], Generic[W]):
         search._settle()
         return search
 
+    def rehearse(self) -> None:
+        """Call what is asked for only where threads are cut off in the middle of a subtree."""
+        super().rehearse()
+        for worker in self._workers:
+            worker.rehearse()
+
     # -- the search ---------------------------------------------------------------------------
 
     def _run(self, worker: W, seconds: float) -> Floats | None:

@@ -122,6 +122,11 @@ class SubtreeWorker(ABC):
         self._key, self.busy = None, False
         return key, opened, log
 
+    def rehearse(self) -> None:
+        """Have the kernel compiled that empties a stack, where there is nothing on it to lose."""
+        if not self.busy:
+            self._hand_over(np.zeros((2 * self._levels, self._width)), np.zeros(2 * self._levels, np.int64))
+
     @abstractmethod
     def _hand_over(self, nodes: Floats, bounds: NDArray[np.int64]) -> int:
         """Empty the stack into these arrays; how many boxes that makes."""
