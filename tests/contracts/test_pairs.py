@@ -106,6 +106,7 @@ def test_bad_pairs_are_named(name, what):
         ranker.score_pairs(X, pairs, weight)
 
 
+@pytest.mark.wall_clock
 @pytest.mark.filterwarnings("error::toprank.control.SearchStoppedWarning")
 def test_a_time_limit_holds_for_pairs_too():
     X = np.random.default_rng(0).normal(size=(150, 8))

@@ -12,6 +12,8 @@ import pytest
 from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, comparison, frame, report_of
 from toprank.workflow.page import comparison_page_of, page_summary, ranking_page_of
 
+# A browser on a busy machine may miss its time.
+pytestmark = pytest.mark.wall_clock
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = os.environ.get("TOPRANK_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
