@@ -279,7 +279,7 @@ BAD_ARGUMENTS = {
     "no folder": ([*RANK, "--out", "no/where.csv"], "--out 'no/where.csv'"),
     "folder as file": ([*RANK, "--out", "."], "--out '.'"),
     "no table": ([*RANK, "--out", "list.docx"], "--out 'list.docx'"),
-    "no model file": ([*RANK, "--model", "m.pickle"], "--model 'm.pickle'"),
+    "no model file": ([*RANK, "--model", "m.pickle"], "'m.pickle': its name must end in .json"),
     "forest as JSON": ([*RANK, "--base", "forest", "--model", "f.json"], "--model 'f.json'"),
     "over the input": ([*RANK, "--out", "items.csv"], "--out 'items.csv' would write over an input"),
     "one file twice": ([*RANK, "--out", "a.csv", "--model", "./a.csv"], "would write over --out"),

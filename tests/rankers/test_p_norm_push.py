@@ -105,7 +105,7 @@ def test_early_stopping_by_a_statistic_keeps_the_round_that_is_best_by_it(monkey
     y = (X[:, 0] + X[:, 1] + 2 * rng.normal(size=160) > 0.5).astype(int)
     qid = np.arange(160) % 8 if queries else None
     learn, watch = np.flatnonzero(np.arange(160) % 8 < 4), np.flatnonzero(np.arange(160) % 8 >= 4)
-    monkeypatch.setattr(RankBoost, "_split", lambda self, data, rng: (learn, watch))
+    monkeypatch.setattr("toprank.rankers.parts.boosting.split_rows", lambda *given: (learn, watch))
     options = {"weak_rankers": "stumps", "n_estimators": 40}
     stopped = RankBoost(
         **options, validation_fraction=0.5, validation_statistic="auc", n_iter_no_change=40

@@ -21,8 +21,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from toprank.errors import InputError
 from toprank.exact.problem import RankingProblem
 from toprank.exact.search.methods import compile_climb, compile_kernels, kernels_for
+from toprank.output import write_whole
 
 __all__ = [
     "COMPILE_FIRST",
@@ -76,8 +78,9 @@ def compile_and_stamp(name: str) -> None:
     stamp = _stamp(name)
     if stamp is None or _written(stamp).get("of") == _digest():
         return
-    with suppress(OSError):  # nowhere to write: the next process compiles as well
-        stamp.write_text(json.dumps({"of": _digest(), "seconds": round(time.perf_counter() - began, 1)}))
+    said = json.dumps({"of": _digest(), "seconds": round(time.perf_counter() - began, 1)})
+    with suppress(InputError):  # nowhere to write: the next process compiles as well
+        write_whole({stamp: said.encode()})
 
 
 def _begin(name: str) -> None:
@@ -163,7 +166,7 @@ def _stamp(name: str) -> Path | None:
 
 def _written(stamp: Path) -> dict[str, Any]:
     try:
-        found = json.loads(stamp.read_text())
+        found = json.loads(stamp.read_bytes())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

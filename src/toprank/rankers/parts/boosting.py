@@ -66,6 +66,11 @@ class PNormPushBooster(BaseRanker):
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} holds out labelled rows; use None for pairs."
             )
+        if hasattr(self.weak_rankers, "fit"):
+            raise ValueError(
+                f"weak_rankers={type(self.weak_rankers).__name__} learns from rows of two classes, which pairs do"
+                " not make; use 'features' or 'stumps'."
+            )
         X = centered(data.X) if self._by_features() else data.X
         # Rows that no pair names must not count for the ranges and thresholds of features.
         named, places = np.unique(data.pairs, return_inverse=True)
