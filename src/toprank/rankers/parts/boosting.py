@@ -68,8 +68,8 @@ class PNormPushBooster(BaseRanker):
             )
         if hasattr(self.weak_rankers, "fit"):
             raise ValueError(
-                f"weak_rankers={type(self.weak_rankers).__name__} learns from rows of two classes, which pairs"
-                " do not make; use 'features' or 'stumps'."
+                f"weak_rankers={type(self.weak_rankers).__name__} learns from rows of two classes, which"
+                " pairs do not make; use 'features' or 'stumps'."
             )
         X = centered(data.X) if self._by_features() else data.X
         # Rows that no pair names must not count for the ranges and thresholds of features.
