@@ -54,6 +54,9 @@ LABELS = {"DirectRanker": "direct search, whole list"}
 LEFT_OUT = frozenset({"RankThenRerank"})
 """Public rankers that do not take part by themselves: this one does with several sizes of the top."""
 
+FOREST_TREES = 300
+"""Of the forest that makes the first list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -149,7 +152,9 @@ def make_base(settings: Settings) -> Any:
     if settings.base == "forest":
         from sklearn.ensemble import RandomForestClassifier
 
-        return RandomForestClassifier(n_estimators=300, min_samples_leaf=3, random_state=settings.seed)
+        return RandomForestClassifier(
+            n_estimators=FOREST_TREES, min_samples_leaf=3, random_state=settings.seed
+        )
     if settings.base == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 

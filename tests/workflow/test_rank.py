@@ -276,7 +276,7 @@ def test_cut_offs_are_those_of_the_whole_list(source):
 
 
 def test_nothing_is_claimed_to_be_best_where_a_better_base_keeps_its_order(source):
-    report = rank_items(source, RankOptions(base="forest", depth=60, splits=0))
+    report = rank_items(source, RankOptions(base="forest", depth=60, splits=0, time_limit=3.0))
     if not report.model.ranker.reranked_:
         assert "so the base order is kept" in report.certainty
         assert "optimal" not in report.certainty

@@ -212,6 +212,7 @@ def test_a_data_set_by_its_name(tmp_path, capsys):
 
 def test_skops_models_can_be_trusted(made, tmp_path, capsys, monkeypatch):
     pytest.importorskip("skops")
+    monkeypatch.setattr("toprank.lineup.FOREST_TREES", 20)  # three readings of 300 trees take half a minute
     model, data = str(tmp_path / "model.skops"), str(made / "data.csv")
     forest = ["--base", "forest", "--depth", "150", "--time-limit", "1"]
     assert main(["rank", data, *RANK, *forest, "--model", model]) == 0
