@@ -47,6 +47,18 @@ def test_no_hostile_problem_gets_a_wrong_certificate(block):
     assert undecided <= 1
 
 
+@pytest.mark.parametrize("seed", [21655, 27625, 35615])
+def test_rows_so_nearly_collinear_that_new_coordinates_lose_them_all(seed):
+    """Turning towards the thin direction, rounding swallows every difference: the turn is taken back."""
+    case = hostile.hostile_problem(seed)
+    problem = ranking_problem(case)
+    compile_for(problem, "cells")
+    with Run(rng=0) as run:
+        found = search(problem, run, method="cells")
+    assert found.proved
+    assert found.value == pytest.approx(hostile.best_value(case), abs=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(0, 60, 2))
 def test_replay_confirms_hostile_searches_and_nothing_below(seed):
     problem = ranking_problem(replace(hostile.hostile_problem(seed), penalty=0.0))

@@ -279,10 +279,13 @@ def plain_basis(rows: Floats, upper: Indices, lower: Indices) -> Floats:
     """An invertible basis in which differences of unit length spread alike in all directions."""
     step = max(1, len(upper) // MOST_ROWS)
     some = np.ascontiguousarray(upper[::step]), np.ascontiguousarray(lower[::step])
-    basis = np.eye(rows.shape[1])
+    basis = kept = np.eye(rows.shape[1])
     for _ in range(ROUNDS):
         E, doubt = pairs_in(rows, *some, basis)
         E = E[doubt < 0.5]
+        if not len(E):  # rounding swallows every difference in the new coordinates
+            return kept
+        kept = basis
         E /= np.sqrt((E**2).sum(axis=1, keepdims=True))
         _, sizes, axes = np.linalg.svd(np.linalg.qr(E, mode="r") if len(E) > E.shape[1] else E)
         sizes = np.concatenate([sizes, np.zeros(len(axes) - len(sizes))]) / sizes[0]
