@@ -1,12 +1,16 @@
 """`toprank rank --pairs`: a list learned from comparisons, and what can be wrong with them."""
 
 import json
+import signal
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from toprank.cli.main import main
+from toprank.workflow.by_pairs import PairOptions, rank_by_pairs
+from toprank.workflow.source import Columns
+from toprank.workflow.watch import Silent
 
 
 @pytest.fixture
@@ -99,3 +103,15 @@ def test_few_comparisons_are_enough_for_a_list_but_not_for_figures(here, capsys)
     (here / "one.csv").write_text("better,worse\n001,002\n", encoding="utf-8")
     assert main(["rank", "leads.csv", "--pairs", "one.csv", "--id", "lead"]) == 0
     assert "too few comparisons" in capsys.readouterr().out
+
+
+def test_after_ctrl_c_there_is_a_list_but_no_figure_of_fits_cut_short(here):
+    class Interrupting(Silent):
+        def stage(self, text, **options):
+            if text.startswith("Judging"):
+                signal.raise_signal(signal.SIGINT)
+
+    report = rank_by_pairs("leads.csv", "pairs.csv", Columns(id="lead"), PairOptions(), watch=Interrupting())
+    assert report.interrupted
+    assert report.held_out == []
+    assert len(report.listing) == 30

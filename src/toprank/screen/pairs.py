@@ -25,7 +25,7 @@ def show_pairs(report: PairsReport, files: Mapping[str, str], *, head: int) -> N
     )
     for share in report.held_out:
         console.print(_sentence(share))
-    if not report.held_out:
+    if not report.held_out and not report.interrupted:
         console.print("There are too few comparisons to hold any out: how it does on new ones is unknown.")
     if report.notes:
         pieces.show_notes(console, report.notes, "Columns")

@@ -136,7 +136,7 @@ def rank_by_pairs(
     with keep_best_on_interrupt() as kept:
         watch.stage("Learning from the comparisons", seconds=options.time_limit)
         ranker = _fitted(_chosen(X, pairs, weight, options), X, pairs, weight)
-        held_out = [] if kept.interrupted else _held_out(X, pairs, weight, options, watch)
+        held_out = _held_out(X, pairs, weight, options, watch, kept)
     watch.stage("Writing the list")
     provenance = {
         "data": table.source,
@@ -215,10 +215,18 @@ def _chosen(X: Any, pairs: NDArray[np.int64], weight: Floats, options: PairOptio
 
 
 def _held_out(
-    X: Any, pairs: NDArray[np.int64], weight: Floats, options: PairOptions, watch: Watch
+    X: Any,
+    pairs: NDArray[np.int64],
+    weight: Floats,
+    options: PairOptions,
+    watch: Watch,
+    kept: keep_best_on_interrupt,
 ) -> list[Share]:
-    """How often comparisons that were not learned from come out in the order given."""
-    found = []
+    """How often comparisons that were not learned from come out in the order given.
+
+    After Ctrl-C fits are cut short: a figure not finished by then is left out.
+    """
+    found: list[Share] = []
     for by, unseen in (("pairs", "comparisons"), ("items", "items")):
         folds = _folds(pairs, by, options.seed)
         watch.stage(f"Judging by unseen {unseen}", steps=len(folds))
@@ -230,6 +238,8 @@ def _held_out(
             chosen = _chosen(X, pairs[learn], weight[learn], part)
             shares += _shares(chosen, X, pairs, weight, [(learn, judge)])
             watch.step()
+            if kept.interrupted:
+                return found
         if len(shares) > 1:
             error = float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
             found.append(Share(unseen, float(np.mean(shares)), error, len(shares)))
