@@ -111,7 +111,8 @@ def test_the_best_is_found_and_proved(n_jobs):
         bounds.append(search.bound)
         assert search.bound >= max(VALUES)
     assert max(VALUES[place] for place in search.found) == max(VALUES)
-    assert search.bound == max(VALUES) + 1  # the target: every other is worth less
+    # The target, every other being worth less; or what was open last, when the target rose after that.
+    assert search.bound in {max(VALUES), max(VALUES) + 1}
     assert bounds == sorted(bounds, reverse=True)
     assert len(bounds) > 2
     assert search.unresolved == -np.inf

@@ -90,8 +90,8 @@ class BranchAndBound(ABC, Generic[N, W]):
     Attributes
     ----------
     bound : float
-        No direction not yet excluded is worth more; never rises. When nothing is left it is the target:
-        every direction is worth less.
+        No direction not yet excluded is worth more; never rises. When nothing is left it is the target at
+        most: every direction is worth less.
     done : bool
         Whether there is nothing left to do.
     candidates : list of arrays
