@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout docs screenshots nightly nightly-exact reproduce clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout dist docs screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,6 +32,10 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
 	$(PIP_INSTALL) -e ".[docs]"
 	@touch $@
 
+$(VENV)/.release: pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) -e ".[release]"
+	@touch $@
+
 demo: $(VENV)/.core ## rank the embedded example; leaves ranked.csv and model.skops
 	$(BIN)/toprank rank --budget 50 --out ranked.csv --model model.skops
 
@@ -43,6 +47,12 @@ lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# The oldest versions of direct dependencies that pyproject.toml allows, in an environment of their own.
+test-minimum: $(VENV)/.release ## the test suite with the oldest dependencies that are allowed
+	$(BIN)/uv venv -q --allow-existing --python $(BIN)/python $(VENV)-minimum
+	$(BIN)/uv pip install -q --python $(VENV)-minimum/bin/python --resolution lowest-direct -e ".[test]"
+	$(VENV)-minimum/bin/python -m pytest -q -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
 nightly: $(VENV)/.dev nightly-exact ## slow proofs and figures from the papers
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
@@ -85,10 +95,17 @@ reproduce: $(VENV)/.core ## the papers' tables, ours beside theirs; goes on wher
 screenshots: $(VENV)/.dev ## the pictures of the report page in the docs; needs chromium
 	$(BIN)/python docs/screenshots.py
 
+dist: $(VENV)/.release ## wheel and source distribution in dist/, tried in a clean environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/cffconvert --validate
+	$(BIN)/python .ci/check_dist.py dist
+
 docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 clean: ## remove the virtual environment and everything built
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache ranked.csv model.skops
+	rm -rf $(VENV) $(VENV)-minimum dist docs/_build .pytest_cache .mypy_cache .ruff_cache ranked.csv model.skops
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

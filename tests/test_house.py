@@ -1,0 +1,84 @@
+"""Sizes a reader can hold in mind, and facts that stand in one place only."""
+
+import ast
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 40
+LONGER_FILES = {
+    "exact/search/driver.py": 409,
+    "exact/slices/_search_kernels.py": 404,
+    "statistics/inference.py": 421,
+    "trees/_kernels.py": 408,
+}
+LONGER_FUNCTIONS = {
+    "cli/main.py: rank": 71,
+    "cli/main.py: compare": 47,
+    "exact/boxes/_search_kernels.py: search": 119,
+    "exact/boxes/_sweep_kernels.py: sweep": 72,
+    "exact/climb/_kernels.py: climb": 88,
+    "exact/climb/_sweep_kernels.py: sweep": 69,
+    "exact/slices/_search_kernels.py: search": 101,
+    "exact/slices/worker.py: __init__": 41,
+    "losses/_kernels.py: radix_order": 52,
+    "losses/_kernels.py: pair_sums": 78,
+    "reproduce/papers/rudin_wang_2018.py: our_claims": 44,
+    "trees/_kernels.py: grow": 47,
+    "workflow/rank.py: of": 42,
+    "workflow/rank.py: report": 47,
+    "workflow/summary.py: ranking_summary": 45,
+}
+"""What is longer today, and how long: none may grow, and one that has become short leaves the list."""
+
+
+def lines_of(function):
+    """Lines of a function's body, its docstring apart."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return 0 if not body else body[-1].end_lineno - body[0].lineno + 1
+
+
+def functions(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, lines_of(node)
+
+
+def check(sizes, limit, longer):
+    beyond = {name: size for name, size in sizes.items() if size > longer.get(name, limit)}
+    assert beyond == {}, f"more than {limit} lines, or more than they had: in named steps, please"
+    assert [name for name in longer if sizes.get(name, 0) <= limit] == [], "short now: off the list"
+
+
+def name_of(path):
+    return path.relative_to(ROOT / "src" / "toprank").as_posix()
+
+
+def test_files_are_short():
+    sizes = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    check(sizes, LONGEST_FILE, LONGER_FILES)
+
+
+def test_functions_are_short():
+    sizes = {f"{name_of(path)}: {name}": size for path in SOURCES for name, size in functions(path)}
+    check(sizes, LONGEST_FUNCTION, LONGER_FUNCTIONS)
+
+
+def test_the_version_stands_in_one_place():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "version" not in project
+    assert project["dynamic"] == ["version"]
+    assert "\nversion:" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_every_dependency_has_its_reason():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    said = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    reasons = said[said.index("## Why each dependency is there") :].casefold()
+    names = {re.split(r"[>;]", one)[0].strip() for one in wanted}
+    assert [name for name in sorted(names) if name.casefold() not in reasons] == []
