@@ -54,12 +54,12 @@ MODES = {
         [
             *modes("loss", "squared_hinge", "p_norm", "top_push"),
             {"loss": "logistic", "negative_share": 0.3},
-            {"loss": "squared_hinge", "levels": "graded"},
+            {"loss": "squared_hinge", "levels": "ordinal"},
             *modes("validation_fraction", 0.3),
             *([*modes("engine", "auto", "lightgbm")] if find_spec("lightgbm") else modes("engine", "auto")),
         ],
     ),
-    "GreedyRankRLS": ({}, modes("levels", "graded")),
+    "GreedyRankRLS": ({}, modes("levels", "continuous")),
     "Grill": ({}, []),
     "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),
     "PNormPush": (
@@ -92,11 +92,19 @@ MODES = {
     ),
     "RankRLS": (
         {},
-        [*modes("levels", "graded"), *modes("kernel", *KERNELS, LinearKernel()), *APPROXIMATIONS],
+        [
+            *modes("levels", "continuous"),
+            *modes("kernel", *KERNELS, LinearKernel()),
+            *APPROXIMATIONS,
+        ],
     ),
     "RankRLSCV": (
         {"Cs": (0.1, 1.0)},
-        [*modes("levels", "graded"), *modes("kernel", "rbf", "precomputed"), *modes("cv", 2)],
+        [
+            *modes("levels", "continuous"),
+            *modes("kernel", "rbf", "precomputed"),
+            *modes("cv", 2),
+        ],
     ),
     "RankSVM": (
         {},
@@ -105,8 +113,8 @@ MODES = {
             *modes("norm", "l1"),
             {"norm": "l1", "loss": "squared_hinge"},
             {"norm": "lq", "loss": "squared_hinge"},
-            *modes("levels", "graded"),
-            {"levels": "graded", "loss": "squared_hinge"},
+            *modes("levels", "binary", "ordinal", "continuous"),
+            {"levels": "ordinal", "loss": "squared_hinge"},
             *modes("weighting", "queries", "top", "top@5"),
             *modes("kernel", *KERNELS),
             *APPROXIMATIONS,
@@ -118,7 +126,7 @@ MODES = {
         [
             *modes("loss", "squared_hinge"),
             *modes("norm", "l1"),
-            *modes("levels", "graded"),
+            *modes("levels", "ordinal"),
             *modes("kernel", "rbf", "precomputed"),
         ],
     ),
@@ -134,7 +142,7 @@ MODES = {
     ),
     "RankerCV": (
         {"Cs": (0.1, 1.0), "cv": 2},
-        modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="graded")),
+        modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="ordinal")),
     ),
     "RankingForest": (
         {"n_estimators": 20},

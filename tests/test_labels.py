@@ -1,10 +1,12 @@
 """Which label belongs at the top, the same everywhere: rankers, statistics, scorers, tables."""
 
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -16,8 +18,7 @@ from toprank.base import clone_for_codes
 from toprank.datasets import InputError
 from toprank.datasets.roles import binary_labels
 from toprank.exact import RankingProblem
-from toprank.labels import UnclearLabelsWarning, plain_top, positives, top_label
-from toprank.rankers.parts.graded import GradedRanker
+from toprank.labels import UnclearLabelsWarning, kind_of, plain_top, positives, top_label
 from toprank.statistics import get, scorer
 
 RNG = np.random.default_rng(0)
@@ -194,9 +195,9 @@ def test_the_problem_of_an_exact_ranker_is_the_one_it_solves():
 
 @pytest.mark.parametrize("kind", [toprank.RankSVM, toprank.RankRLS])
 def test_grades_have_no_positive_label(kind):
-    assert issubclass(kind, GradedRanker)
-    with pytest.raises(ValueError, match="pos_label=2 has no meaning with levels='graded'"):
-        kind(levels="graded", pos_label=2).fit(X, np.arange(80) % 3)
+    for levels in ("auto", "ordinal"):
+        with pytest.raises(ValueError, match="pos_label=2 has no meaning with ordinal labels"):
+            kind(levels=levels, pos_label=2).fit(X, np.arange(80) % 3)
 
 
 def test_small_pieces():
@@ -213,3 +214,100 @@ def test_what_numbers_the_labels_itself_says_what_it_found():
         cross_val_predict(toprank.RankSVM(pos_label="fraud"), X, FRAUD, cv=3, method="decision_function")
     scores = cross_val_predict(toprank.RankSVM(), X, FRAUD == "fraud", cv=3, method="decision_function")
     assert get("auc")(UP, scores) > 0.8
+
+
+@pytest.mark.parametrize(
+    "y, kind",
+    [
+        ([0, 1, 1], "binary"),
+        ([0.25, 7.5, 7.5], "binary"),
+        (["ham", "spam"], "binary"),
+        ([True, False], "binary"),
+        ([3, 3, 3], "binary"),
+        ([0, 1, 2], "ordinal"),
+        ([-1.0, 0.0, 5.0], "ordinal"),
+        (["1", "2", "10"], "ordinal"),
+        (np.array([1, 2, 4], dtype=object), "ordinal"),
+        (np.arange(20), "ordinal"),
+        (np.arange(21), "continuous"),
+        ([0.0, 1.0, 1.5], "continuous"),
+        (["0.5", "2", "1"], "continuous"),
+    ],
+)
+def test_the_kind_of_labels_is_told_from_them(y, kind):
+    assert kind_of(y) == kind
+
+
+@pytest.mark.parametrize(
+    "y, complaint",
+    [
+        (["good", "bad", "fair"], r"3 different words, 'bad', 'fair', 'good', .* no order: give numbers"),
+        (list("abcdefg"), r"7 different words, 'a', 'b', 'c', 'd', 'e', \.\.\.,"),
+        (["1", "2", "good"], "words have no order"),
+        ([0.5, np.nan, 1.0, 2.0], "NaN or infinity"),
+        ([0.5, np.inf, 1.0], "NaN or infinity"),
+        ([1, "a", 2.5, None], "mixes words and numbers"),
+    ],
+)
+def test_labels_of_no_kind_are_refused_with_what_to_do(y, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        kind_of(np.array(y, dtype=object) if None in y else y)
+
+
+def test_numbers_as_text_are_grades_by_their_value_and_keep_their_names():
+    grade = np.array(["9", "10", "100"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    ranker = toprank.RankSVM().fit(X, grade)
+    assert ranker.kind_ == "ordinal"
+    assert ranker.classes_.tolist() == ["9", "10", "100"]
+    assert ranker.score(X, grade) > 0.9
+    assert ranker.predict(X)[ranker.rank(X)[0]] == "100"
+
+
+@pytest.mark.parametrize("levels", ["ordinal", "continuous"])
+def test_what_labels_are_taken_as_can_be_said(levels):
+    ranker = toprank.RankRLS(levels=levels).fit(X, UP)
+    assert ranker.kind_ == levels
+    assert hasattr(ranker, "classes_") == (levels == "ordinal")
+    assert ranker.ranker_tags.labels == {"binary", "ordinal", "continuous"}
+    again = ranker.set_params(levels="auto").fit(X, UP)
+    assert (again.kind_, again.classes_.tolist()) == ("binary", [0, 1])
+
+
+def test_a_response_is_predicted_by_the_mean_of_what_scores_alike():
+    y = 3.0 * X[:, 0] + np.random.default_rng(1).normal(size=len(X))
+    ranker = toprank.RankRLS(10.0).fit(X, y)
+    expected = IsotonicRegression().fit_transform(ranker.decision_function(X), y)
+    np.testing.assert_allclose(ranker.predict(X), expected, atol=1e-6)
+    assert (ranker.decision_function(X) > 0).sum() == len(X) // 2
+    # The concordance index, pair by pair.
+    scores = ranker.decision_function(X)
+    upper, lower = np.nonzero(y[:, None] > y)
+    assert ranker.score(X, y) == pytest.approx(np.mean(scores[upper] > scores[lower]), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["TopPush", "TreeRank", "AccuracyAtTop"])
+@pytest.mark.parametrize("y, kind", [(np.arange(80) % 4, "ordinal"), (np.linspace(0, 1, 80), "continuous")])
+def test_who_cannot_use_a_kind_says_so_and_who_can(name, y, kind):
+    with pytest.raises(ValueError, match=f"{name} does not learn from {kind} labels, for ") as refusal:
+        getattr(toprank, name)().fit(X, y)
+    others = re.findall(r"RankSVM|RankRLS", str(refusal.value))
+    assert others
+    for other in others:
+        assert kind in getattr(toprank, other)().ranker_tags.labels
+
+
+def test_two_stories_of_the_kind_are_an_error():
+    search = toprank.RankSVMCV(levels="ordinal")
+    assert search._levels() == "ordinal"
+    with pytest.raises(ValueError, match="'continuous' here, 'ordinal' there"):
+        toprank.RankThenRerank(toprank.RankSVM(levels="ordinal"), toprank.RankSVM(levels="continuous")).fit(
+            X, UP
+        )
+
+
+def test_scikit_learn_splits_and_scores_by_labels_of_every_kind():
+    """Why a ranker that takes any numbers is a classifier to scikit-learn: it asks before it has seen y."""
+    sorted_labels = np.sort(UP)
+    for y in (sorted_labels, np.digitize(X[:, 0], [-0.5, 0.5]), X[:, 0] + X[:, 1]):
+        assert np.isfinite(cross_val_score(toprank.RankRLS(), X, y, cv=4, error_score="raise")).all()
+    assert cross_val_score(toprank.RankRLS(), X, UP, scoring="roc_auc", error_score="raise").mean() > 0.5

@@ -1,17 +1,40 @@
-"""Which of two labels belongs at the top: said by the user, plain from the labels, or guessed aloud."""
+"""What labels say: which of two belongs at the top, or, being numbers, how near to it each item belongs.
+
+Which of two is said by the user, plain from the labels, or guessed aloud.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.control import warn_user
 
-__all__ = ["UnclearLabelsWarning", "plain_top", "positives", "told_label", "told_labels", "top_label"]
+__all__ = [
+    "KINDS",
+    "LabelKind",
+    "UnclearLabelsWarning",
+    "as_numbers",
+    "kind_of",
+    "plain_top",
+    "positives",
+    "told_label",
+    "told_labels",
+    "top_label",
+]
+
+LabelKind = Literal["binary", "ordinal", "continuous"]
+"""Two labels; grades, of which the higher is nearer to the top; a response, any real number."""
+
+KINDS: frozenset[LabelKind] = frozenset(get_args(LabelKind))
+"""All of them."""
+
+MOST_GRADES = 20
+"""More whole numbers than these are no grades: counts, ages, amounts."""
 
 # Pairs of words whose upper one nobody would get wrong; anything else must be said.
 _UPPER_WORDS = {
@@ -32,6 +55,74 @@ _UPPER_WORDS = {
 
 class UnclearLabelsWarning(UserWarning):
     """Nothing says which of two labels belongs at the top; the last in sorted order was taken."""
+
+
+def kind_of(y: ArrayLike) -> LabelKind:
+    """What kind of labels these are, told from the labels alone.
+
+    Two different values are two classes, of whatever type. More than two must be numbers (also written as
+    text): up to 20 different whole ones are grades, all others a response.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+
+    Returns
+    -------
+    {"binary", "ordinal", "continuous"}
+        "binary" as well where all labels are the same: whoever learns from them has to say so.
+
+    Examples
+    --------
+    >>> kind_of(["spam", "ham", "ham"]), kind_of([0, 2, 1, 1]), kind_of([0.5, 2.0, 1.7])
+    ('binary', 'ordinal', 'continuous')
+    >>> kind_of(["good", "bad", "fair"])
+    Traceback (most recent call last):
+    ...
+    ValueError: y has 3 different words, 'bad', 'fair', 'good', and words have no order: give numbers, the \
+higher the nearer to the top, or two labels.
+    """
+    values = _different(np.asarray(y))
+    if len(values) <= 2:
+        return "binary"
+    numbers = as_numbers(values)
+    return "ordinal" if len(values) <= MOST_GRADES and not (numbers % 1).any() else "continuous"
+
+
+def as_numbers(y: ArrayLike) -> NDArray[np.float64]:
+    """Labels with an order as finite numbers, the higher the nearer to the top; words are an error.
+
+    >>> as_numbers(["10", 9, 1.5])
+    array([10. ,  9. ,  1.5])
+    """
+    labels = np.asarray(y)
+    if labels.dtype.kind in "biuf":
+        numbers = labels.astype(np.float64)
+    else:
+        read = [_number(label) for label in labels.tolist()]
+        if None in read:
+            raise ValueError(_no_order(labels))
+        numbers = np.array(read, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError("y contains NaN or infinity; labels must be finite numbers.")
+    return numbers
+
+
+def _no_order(labels: NDArray[Any]) -> str:
+    known = _different(labels).tolist()
+    shown = ", ".join(repr(label) for label in known[:5]) + (", ..." if len(known) > 5 else "")
+    return (
+        f"y has {len(known)} different words, {shown}, and words have no order: give numbers, the higher the"
+        " nearer to the top, or two labels."
+    )
+
+
+def _different(labels: NDArray[Any]) -> NDArray[Any]:
+    """The different labels, in order."""
+    try:
+        return np.unique(labels)
+    except TypeError:
+        raise ValueError("y mixes words and numbers, or misses values: give labels of one type.") from None
 
 
 def plain_top(labels: Sequence[Any]) -> int | None:

@@ -10,10 +10,11 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from toprank.base import BaseRanker, RankerTags
 from toprank.control import Callback
+from toprank.labels import LabelKind
 
 __all__ = [
     "BASELINE",
@@ -136,15 +137,19 @@ def capability_table() -> str:
     """The same as a table in Markdown, for the documentation.
 
     >>> capability_table().splitlines()[2]
-    '| AccuracyAtTop | yes |  | yes |  | yes | yes |  |'
+    '| AccuracyAtTop | yes |  | yes | binary | yes | yes |  |'
     """
-    heads = ("ranker", "weights", "queries", "pairs", "graded labels", "weighs the top", "linear", "proved")
+    heads = ("ranker", "weights", "queries", "pairs", "labels", "weighs the top", "linear", "proved")
     lines = [heads, ("---",) * len(heads)]
     for name, can in capabilities().items():
-        graded = "levels" in inspect.signature(_public_rankers()[name]).parameters
-        said = (can.weights, can.queries, can.pairs, graded, can.at_top, can.linear, can.exact)
-        lines.append((name, *("yes" if one else "" for one in said)))
+        before, after = (can.weights, can.queries, can.pairs), (can.at_top, can.linear, can.exact)
+        kinds = ", ".join(kind for kind in get_args(LabelKind) if kind in can.labels)
+        lines.append((name, *map(_yes, before), kinds, *map(_yes, after)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _yes(can: bool) -> str:
+    return "yes" if can else ""
 
 
 def make_base(settings: Settings) -> Any:

@@ -11,8 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import toprank
 from ranker_variants import RANKERS, VARIANTS
-from toprank.base import LinearRanker
+from toprank.base import TWO_LABELS, LinearRanker
 from toprank.control import Outcome, Status
+from toprank.labels import KINDS
 from toprank.testing import expected_failures, ranker_checks
 
 
@@ -30,7 +31,9 @@ def test_every_documented_mode_is_a_variant():
         documented = re.findall(r"^    (\w+) : \{(.*?)\}", getattr(toprank, name).__doc__, re.M)
         for parameter, values in documented:
             wanted = {value.strip(' "') for value in values.split(",")} - {"top@k"}
-            covered = {str(getattr(one, parameter)) for one in made if type(one).__name__ == name}
+            # Labels are read in one place, for all rankers alike.
+            own = [one for one in made if type(one).__name__ == name or parameter == "levels"]
+            covered = {str(getattr(one, parameter, None)) for one in own}
             assert wanted <= covered, f"{name}: no variant with {parameter} in {sorted(wanted - covered)}"
 
 
@@ -152,7 +155,7 @@ class Mean(LinearRanker):
         can = tags.ranker_tags
         # A false claim, and one that is withdrawn: what is not said must be refused.
         can.exact = self.fault == "boasts of a proof"
-        can.labels = "graded" if self.fault == "boasts of grades" else "binary"
+        can.labels = KINDS if self.fault == "boasts of grades" else TWO_LABELS
         can.weights = self.fault == "boasts of weights"
         can.queries = self.fault == "boasts of queries"
         return tags

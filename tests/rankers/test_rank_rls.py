@@ -16,14 +16,14 @@ def toy(n=40, seed=0):
 
 def test_any_real_labels_and_queries():
     X, y, qid = toy()
-    ranker = RankRLS(7.0, levels="graded").fit(X, y, qid=qid)
+    ranker = RankRLS(7.0, levels="ordinal").fit(X, y, qid=qid)
     np.testing.assert_allclose(ranker.coef_, oracle.rank_rls(X, y, 7.0, qid), atol=1e-8)
     assert ranker.outcome_.status is Status.OPTIMAL
 
 
 def test_kernel_agrees_with_its_definition():
     X, y, _ = toy(25)
-    ranker = RankRLS(7.0, kernel="rbf", gamma=0.3, levels="graded").fit(X, y)
+    ranker = RankRLS(7.0, kernel="rbf", gamma=0.3, levels="ordinal").fit(X, y)
     gram = rbf_kernel(X, gamma=0.3)
     center = np.eye(25) - 1 / 25
     # Stationarity in the kernel's space: beta = C/n * centred residual.
@@ -49,7 +49,7 @@ def test_leave_pair_out_is_the_share_of_refits_in_the_right_order():
 
 def test_greedy_selection_keeps_what_it_chose():
     X, y, _ = toy(80)
-    ranker = GreedyRankRLS(2, C=50.0, levels="graded").fit(X, y)
+    ranker = GreedyRankRLS(2, C=50.0, levels="ordinal").fit(X, y)
     assert ranker.selected_[0] == 0
     assert np.flatnonzero(ranker.coef_).tolist() == sorted(ranker.selected_.tolist())
     np.testing.assert_allclose(

@@ -71,17 +71,17 @@ def test_kernels_that_cannot_be():
 def test_graded_labels_and_unsorted_queries():
     rng = np.random.default_rng(2)
     X, grade, qid = rng.normal(size=(45, 3)), rng.integers(0, 4, 45) * 0.5, rng.integers(0, 4, 45)
-    ranker = RankSVM(10.0, levels="graded", tol=1e-9).fit(X, grade, qid=qid)
+    ranker = RankSVM(10.0, levels="ordinal", tol=1e-9).fit(X, grade, qid=qid)
     _, coef = oracle.rank_svm(X, grade, 10.0, qid=qid)
     np.testing.assert_allclose(ranker.coef_, coef, atol=1e-5)
     shuffled = rng.permutation(45)
     names = np.array(["z", "a", "m", "b"])[qid]
-    again = RankSVM(10.0, levels="graded", tol=1e-9).fit(X[shuffled], grade[shuffled], qid=names[shuffled])
+    again = RankSVM(10.0, levels="ordinal", tol=1e-9).fit(X[shuffled], grade[shuffled], qid=names[shuffled])
     np.testing.assert_allclose(again.coef_, ranker.coef_, atol=1e-6)
 
 
 def test_graded_predict_before_fit_says_not_fitted():
-    for ranker in (RankSVM(levels="graded"), RankRLS(levels="graded"), GreedyRankRLS(levels="graded")):
+    for ranker in (RankSVM(levels="ordinal"), RankRLS(levels="ordinal"), GreedyRankRLS(levels="ordinal")):
         with pytest.raises(NotFittedError):
             ranker.predict([[0.0]])
 
@@ -92,7 +92,7 @@ def test_graded_cuts_follow_the_weights():
     X, weight = rng.normal(size=(40, 2)), rng.integers(0, 4, 40)
     grade = np.digitize(X[:, 0] + rng.normal(size=40), [-0.5, 0.5]).astype(float)
     fresh = rng.normal(size=(200, 2))
-    for make in (lambda: RankSVM(levels="graded", tol=1e-10), lambda: RankRLS(levels="graded")):
+    for make in (lambda: RankSVM(levels="ordinal", tol=1e-10), lambda: RankRLS(levels="ordinal")):
         weighted = make().fit(X, grade, sample_weight=weight)
         repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(grade, weight))
         np.testing.assert_allclose(weighted.cuts_, repeated.cuts_, atol=1e-6)
@@ -101,12 +101,12 @@ def test_graded_cuts_follow_the_weights():
 
 
 def test_graded_tags_say_neither_classes_nor_regression():
-    binary, graded = get_tags(RankSVM()), get_tags(RankSVM(levels="graded"))
+    binary, graded = get_tags(RankSVM()), get_tags(RankSVM(levels="ordinal"))
     assert binary.estimator_type == "classifier"
     assert not binary.classifier_tags.multi_class
     assert graded.estimator_type is None
     assert graded.classifier_tags is None
-    for search in (RankSVMCV(levels="graded"), RankerCV(RankRLS(levels="graded"))):
+    for search in (RankSVMCV(levels="ordinal"), RankerCV(RankRLS(levels="ordinal"))):
         assert get_tags(search).estimator_type is None
 
 
@@ -114,34 +114,34 @@ def test_graded_predictions_repeat_the_shares_of_the_grades():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 2))
     grade = np.digitize(X[:, 0] + 0.3 * rng.normal(size=90), [-0.5, 0.7]) * 10
-    ranker = RankSVM(levels="graded").fit(X, grade)
+    ranker = RankSVM(levels="ordinal").fit(X, grade)
     predicted = ranker.predict(X)
     assert np.unique(predicted, return_counts=True)[1].tolist() == np.bincount(grade // 10).tolist()
     assert ranker.score(X, grade) > 0.85
-    with pytest.raises(ValueError, match="two different grades"):
-        RankSVM(levels="graded").fit(X, np.ones(90))
-    with pytest.raises(ValueError, match="must hold numbers"):
-        RankSVM(levels="graded").fit(X, ["a"] * 45 + ["b"] * 45)
-    with pytest.raises(ValueError, match="not one of 'binary', 'graded'"):
-        RankSVM(levels="ordinal").fit(X, grade)
+    with pytest.raises(ValueError, match="two different labels"):
+        RankSVM(levels="ordinal").fit(X, np.ones(90))
+    with pytest.raises(ValueError, match="words have no order"):
+        RankSVM(levels="ordinal").fit(X, ["a"] * 45 + ["b"] * 45)
+    with pytest.raises(ValueError, match="levels='graded' must be one of 'auto'"):
+        RankSVM(levels="graded").fit(X, grade)
 
 
 def test_real_labels_use_every_pair():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     _, coef = oracle.rank_svm(X, y, 5.0)
-    np.testing.assert_allclose(RankSVM(5.0, levels="graded", tol=1e-9).fit(X, y).coef_, coef, atol=1e-5)
+    np.testing.assert_allclose(RankSVM(5.0, levels="ordinal", tol=1e-9).fit(X, y).coef_, coef, atol=1e-5)
 
 
 def test_weights_for_kinds_of_pairs():
     rng = np.random.default_rng(5)
     X, grade = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
     kinds = {(2, 0): 5.0, (2, 1): 1.0, (1, 0): 0.2}
-    ranker = RankSVM(10.0, levels="graded", weighting=kinds, tol=1e-9).fit(X, grade)
+    ranker = RankSVM(10.0, levels="ordinal", weighting=kinds, tol=1e-9).fit(X, grade)
     _, coef = oracle.rank_svm(X, grade, 10.0, weighting=kinds)
     np.testing.assert_allclose(ranker.coef_, coef, atol=1e-5)
-    top = RankSVM(10.0, levels="graded", weighting="top@3").fit(X, grade)
-    assert not np.allclose(top.coef_, RankSVM(10.0, levels="graded").fit(X, grade).coef_)
+    top = RankSVM(10.0, levels="ordinal", weighting="top@3").fit(X, grade)
+    assert not np.allclose(top.coef_, RankSVM(10.0, levels="ordinal").fit(X, grade).coef_)
     X, y = toy()
     named = RankSVM(weighting={("yes", "no"): 7.0}).fit(X, np.where(y, "yes", "no"))
     np.testing.assert_allclose(named.coef_, RankSVM().fit(X, y).coef_, atol=1e-6)

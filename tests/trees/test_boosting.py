@@ -150,13 +150,13 @@ def test_real_valued_labels(engine, loss):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = np.abs(X[:, 0]) + 0.1 * rng.normal(size=500)
-    ranker = GradientBoostingRanker(loss, levels="graded", engine=engine, n_estimators=50).fit(X, y)
+    ranker = GradientBoostingRanker(loss, engine=engine, n_estimators=50).fit(X, y)
     assert ranker.score(X, y) == statistics.get("c_index")(y, ranker.decision_function(X))
     assert ranker.score(X, y) > 0.9
-    assert ranker.ranker_tags.labels == "graded"
+    assert ranker.ranker_tags.labels == {"binary", "ordinal", "continuous"}
     for wrong in ({"loss": "p_norm"}, {"negative_share": 0.2}):
         with pytest.raises(ValueError, match="needs two labels"):
-            GradientBoostingRanker(**{"loss": loss, **wrong}, levels="graded").fit(X, y)
+            GradientBoostingRanker(**{"loss": loss, **wrong}).fit(X, y)
 
 
 # -- stopping -----------------------------------------------------------------------------------------

@@ -1,13 +1,14 @@
 """The scikit-learn contract of every ranker, written once."""
 
-from toprank.base.data import Matrix, RankingData, query_codes, take
+from toprank.base.data import Matrix, RankingData, query_codes, strata, take
 from toprank.base.pairs import PairData, PairRanker
 from toprank.base.ranker import BaseRanker, LinearRanker
 from toprank.base.scores import best_first, ranking_scores
-from toprank.base.tags import RankerTags, abilities
-from toprank.base.within import clone_for_codes, fit_copy
+from toprank.base.tags import TWO_LABELS, RankerTags, abilities
+from toprank.base.within import clone_for_codes, fit_copy, tell_kind
 
 __all__ = [
+    "TWO_LABELS",
     "BaseRanker",
     "LinearRanker",
     "Matrix",
@@ -21,5 +22,7 @@ __all__ = [
     "fit_copy",
     "query_codes",
     "ranking_scores",
+    "strata",
     "take",
+    "tell_kind",
 ]

@@ -10,7 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-__all__ = ["Matrix", "RankingData", "query_codes", "take"]
+from toprank.labels import LabelKind
+
+__all__ = ["Matrix", "RankingData", "query_codes", "strata", "take"]
+
+TENTHS = 10
+"""Parts that a response is cut into where rows are dealt evenly."""
 
 Matrix = NDArray[np.float64] | sp.csr_matrix | sp.csr_array
 
@@ -22,17 +27,25 @@ class RankingData:
     Parameters
     ----------
     X : array or CSR matrix of float64, finite (but for NaN, where the ranker's tags allow it)
-    y : array of int8, 1 for the items that belong at the top, 0 for the rest
+    y : array of int8, 1 for the items that belong at the top, 0 for the rest, where `kind` is "binary"; else
+        of float64, the higher the nearer to the top
     qid : array of int64 query numbers 0..q-1, or None when all rows form one list
     sample_weight : array of float64, or None when all rows count the same
     start : array of float64, coefficients to begin from, or None
+    kind : {"binary", "ordinal", "continuous"}
     """
 
     X: Matrix
-    y: NDArray[np.int8]
+    y: NDArray[Any]
     qid: NDArray[np.int64] | None = None
     sample_weight: NDArray[np.float64] | None = None
     start: NDArray[np.float64] | None = None
+    kind: LabelKind = "binary"
+
+    @property
+    def grade(self) -> NDArray[np.float64]:
+        """The labels as float64, whatever their kind: 0 and 1 where there are two."""
+        return np.asarray(self.y, dtype=np.float64)
 
 
 def take(data: RankingData, rows: NDArray[np.integer[Any]]) -> RankingData:
@@ -40,6 +53,22 @@ def take(data: RankingData, rows: NDArray[np.integer[Any]]) -> RankingData:
     qid = None if data.qid is None else data.qid[rows]
     weight = None if data.sample_weight is None else data.sample_weight[rows]
     return replace(data, X=data.X[rows], y=data.y[rows], qid=qid, sample_weight=weight)
+
+
+def strata(data: RankingData) -> NDArray[np.int64]:
+    """A number for each row, the same for rows of like labels: what random splits should spread evenly.
+
+    Labels of two kinds and grades as they are; of a response its tenths, of equal size.
+
+    >>> y = np.array([0.1, 5.0, 0.2, 4.0])
+    >>> strata(RankingData(np.zeros((4, 1)), y, kind="continuous"))
+    array([0, 7, 2, 5])
+    """
+    if data.kind != "continuous":
+        return np.unique(data.y, return_inverse=True)[1].astype(np.int64)
+    place = np.empty(len(data.y), dtype=np.int64)
+    place[np.argsort(data.y, kind="stable")] = np.arange(len(data.y))
+    return place * TENTHS // len(data.y)
 
 
 def query_codes(qid: ArrayLike) -> NDArray[np.int64]:

@@ -60,7 +60,7 @@ class PairRanker(BaseRanker):
         check_time_limit(getattr(self, "time_limit", None))
         rows = validate_data(self, X, **self._accepted())
         data = PairData(rows, *read_pairs(pairs, sample_weight, rows.shape[0], name="sample_weight"))
-        self.classes_ = np.array([0, 1])
+        self.kind_, self.classes_ = "binary", np.array([0, 1])
         self._prepare_pairs(data)
         with self._make_run() as run:
             self.outcome_ = self._fit_pairs(data, run)

@@ -14,26 +14,27 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
 from toprank import statistics
 from toprank.base.data import Matrix, RankingData, query_codes
+from toprank.base.labelling import LabelReader, ReadLabels
+from toprank.base.levels import grade_cuts, response_curve, upper_part
 from toprank.base.scores import best_first, prevalence_threshold
-from toprank.base.tags import RankerTags, abilities, last_step, with_ranker_tags
+from toprank.base.tags import RankerTags, abilities, with_ranker_tags
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
-from toprank.labels import told_label, top_label
+from toprank.labels import LabelKind, as_numbers
+from toprank.statistics import RankStatistic
 
 __all__ = ["BaseRanker", "LinearRanker"]
 
 
-class BaseRanker(ClassifierMixin, BaseEstimator):
+class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
     """A scikit-learn estimator whose scores put the best items first.
 
     Subclasses implement `_fit(data, run)`, which sets the learned attributes and returns an
@@ -44,20 +45,39 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
     or the plain one of two words (yes of yes and no, true, positive, ...); of two other words the last in
     sorted order, with an `UnclearLabelsWarning`.
 
+    Where the mathematics allows it, labels may be more than two numbers, the higher the nearer to the top;
+    `ranker_tags.labels` says which kinds. The kind is told from `y` (`toprank.labels.kind_of`) unless the
+    parameter `levels` says it. To scikit-learn such a ranker is a classifier all the same: it asks before it
+    has seen `y`, two labels are the rule, and only a classifier gets stratified folds and scorers of its
+    decision function ("roc_auc"), while folds of a response and scorers of predictions do not ask. The price
+    is that two of scikit-learn's checks expect an error which does not come: see
+    `toprank.testing.expected_failures`. One that was told to take grades or a response is no classifier.
+
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second one belongs at the top. So `decision_function` is above zero where `predict`
-        says ``classes_[1]``, as scikit-learn has it. Where `pos_label` is the first in sorted order, though,
-        `classes_` is not sorted: a scorer without `pos_label` ("roc_auc") counts the other label, and what
-        numbers the labels itself (stacking, calibration) wants ``y == pos_label`` instead.
+    kind_ : {"binary", "ordinal", "continuous"}
+        What the labels were taken as.
+    classes_ : ndarray
+        The labels, rising; a response has none. Of two labels the second belongs at the top: so
+        `decision_function` is above zero where `predict` says ``classes_[1]``, as scikit-learn has it. Where
+        `pos_label` is the first in sorted order, though, `classes_` is not sorted: a scorer without
+        `pos_label` ("roc_auc") counts the other label, and what numbers the labels itself (stacking,
+        calibration) wants ``y == pos_label`` instead.
     intercept_ : float
-        Shifts the scores so that as many training rows score above zero as there are positives.
+        Shifts the scores so that as many training rows score above zero as there are positives; as are above
+        the lowest grade; or half of them, where the labels are a response.
+    cuts_ : ndarray of shape (n_grades - 1,)
+        Scores where one grade ends and the next begins; with grades only.
+    curve_ : ndarray of shape (2, n_points)
+        Scores, and the mean response there (isotonic regression on the training rows); with a response only.
     outcome_ : Outcome
         Value, bound, gap, status and seconds of the fit.
     """
 
+    kind_: LabelKind
     classes_: NDArray[Any]
+    cuts_: NDArray[np.float64]
+    curve_: NDArray[np.float64]
     n_features_in_: int
     intercept_: float
     outcome_: Outcome
@@ -92,8 +112,8 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             With ``kernel="precomputed"``, the square matrix of kernel values.
         y : array-like of shape (n_samples,)
-            Two different labels; `pos_label`, else the larger, marks the items that belong at the top. With
-            ``levels="graded"`` any numbers, the higher the nearer to the top.
+            Two different labels; `pos_label`, else the larger, marks the items that belong at the top. Where
+            the tags allow it, grades or any numbers, the higher the nearer to the top.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         qid : array-like of shape (n_samples,), optional
@@ -161,7 +181,15 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
 
     def _finish(self, data: RankingData) -> None:
         """Set what `predict` needs beside the scores."""
-        self.intercept_ = -prevalence_threshold(self._scores(data.X), data.y, data.sample_weight)
+        y, weight, scores = data.y, data.sample_weight, self._scores(data.X)
+        if data.kind == "binary":
+            self.intercept_ = -prevalence_threshold(scores, y, weight)
+            return
+        self.intercept_ = -prevalence_threshold(scores, upper_part(y, data.kind, weight), weight)
+        if data.kind == "ordinal":
+            self.cuts_ = grade_cuts(scores + self.intercept_, y, weight)
+        else:
+            self.curve_ = response_curve(scores + self.intercept_, y, weight)
 
     def _prepare(self, data: RankingData) -> None:
         """Do what must not count against the time limit; compiling kernels for the first time, say."""
@@ -182,15 +210,23 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
     ) -> RankingData:
         self._refuse(qid=qid, sample_weight=sample_weight)
         rows, y = validate_data(self, X, y, y_numeric=False, **self._accepted())
-        self.classes_, labels = self._encode_labels(y)
+        labels = self._read_labels(y)
+        self._keep_labels(labels)
         weight, codes = None, None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-            self._check_weights(labels, weight)
+            self._check_weights(labels.y, weight)
         if qid is not None:
             check_consistent_length(rows, qid)
             codes = query_codes(qid)
-        return RankingData(rows, labels, codes, weight)
+        return RankingData(rows, labels.y, codes, weight, kind=labels.kind)
+
+    def _keep_labels(self, labels: ReadLabels) -> None:
+        self.kind_ = labels.kind
+        if labels.classes is not None:
+            self.classes_ = labels.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_  # of an earlier fit
 
     def _accepted(self) -> dict[str, Any]:
         """What `X` may be, by the tags."""
@@ -212,47 +248,15 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         """The estimators this one is made of."""
         return []
 
-    def _blamed(self, able: Callable[[Any], bool]) -> str:
-        """Who cannot do it: this ranker, or one inside it."""
-        own = type(self).__name__
-        unable = [last_step(one) for one in self._inside() if not able(one)]
-        rankers = [one for one in unable if isinstance(one, BaseRanker)]
-        if rankers:
-            return f"{rankers[-1]._blamed(able)} in {own}"
-        return f"{type(unable[-1]).__name__} in {own}" if unable else own
-
-    def _check_weights(self, y: NDArray[np.int8], weight: NDArray[np.float64]) -> None:
-        """Both classes must count."""
-        if not all(weight[y == label].sum() > 0 for label in (0, 1)):
+    def _check_weights(self, y: NDArray[Any], weight: NDArray[np.float64]) -> None:
+        """Two different labels must count."""
+        counted = y[weight > 0]
+        if len(counted) == 0 or counted.min() == counted.max():
             raise ValueError(
                 "sample_weight leaves one class only; both classes need rows with a positive weight."
+                if self.kind_ == "binary"
+                else "sample_weight leaves one class only; two different labels need a positive weight."
             )
-
-    def _encode_labels(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int8]]:
-        y = column_or_1d(y, warn=True)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        classes, labels = np.unique(y, return_inverse=True)
-        if kind != "binary":
-            # scikit-learn's own checks look for the first sentence.
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-                f" y has {len(classes)} different values: mark the items that belong at the top with one of"
-                " two labels."
-            )
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two classes to rank, but y has one class only"
-                f" ({classes.tolist()[0]!r})."
-            )
-        top = top_label(classes.tolist(), self._wanted_label())
-        return classes[[1 - top, top]], (labels == top).astype(np.int8)
-
-    def _wanted_label(self) -> Any:
-        """The label the user wants at the top, told to this ranker or to one inside it; None if to none."""
-        own = getattr(self, "pos_label", None)
-        if own is not None:
-            return own
-        return told_label(self)
 
     def _make_run(self) -> Run:
         return Run(
@@ -277,11 +281,17 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         return self._scores(rows) + self.intercept_
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The label of each row: the second class where the score is above zero.
+        """The label of each row, from its score.
 
-        The threshold calls as many training rows positive as there were positives.
+        Of two labels the second where the score is above zero; of several grades the one between whose cuts
+        the score lies: as many training rows get each label as had it, ties permitting. Of a response the
+        mean over training rows that score alike (isotonic regression).
         """
         scores = self.decision_function(X)
+        if self.kind_ == "continuous":
+            return np.asarray(np.interp(scores, *self.curve_))
+        if self.kind_ == "ordinal":
+            return self.classes_[np.searchsorted(self.cuts_, scores, side="left")]
         return self.classes_[(scores > 0).astype(int)]
 
     def rank(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -298,11 +308,20 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> float:
-        """The statistic this ranker optimises (`statistic`, else AUC) on `X`; ties are mistakes."""
-        statistic = statistics.get(getattr(self, "statistic", "auc"))
-        positive = np.asarray(y) == self.classes_[1]
-        value = statistic(positive, self._scores_to_judge(X, qid), sample_weight=sample_weight, qid=qid)
+        """The statistic this ranker optimises on `X`; ties are mistakes.
+
+        `statistic` where it has one; else the AUC of two labels, and of grades or a response the concordance
+        index: the share of pairs with different labels that are in the right order, which is the AUC where
+        there are two and (1 + Kendall's tau) / 2 where no labels are equal.
+        """
+        statistic = self._scored_by()
+        labels = np.asarray(y) == self.classes_[1] if self.kind_ == "binary" else as_numbers(y)
+        value = statistic(labels, self._scores_to_judge(X, qid), sample_weight=sample_weight, qid=qid)
         return float(value if statistic.greater_is_better else -value)
+
+    def _scored_by(self) -> RankStatistic:
+        """The statistic that `score` reports, for the kind of labels that was learned from."""
+        return statistics.get(getattr(self, "statistic", "auc") if self.kind_ == "binary" else "c_index")
 
     def _scores_to_judge(self, X: ArrayLike, qid: ArrayLike | None) -> NDArray[np.float64]:
         """Scores of rows whose queries are known; most rankers score them as any other rows."""
@@ -320,6 +339,10 @@ class BaseRanker(ClassifierMixin, BaseEstimator):
         tags = with_ranker_tags(super().__sklearn_tags__())
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
+        tags.ranker_tags.labels = self._kinds_taken()
+        if self._told_levels() & {"ordinal", "continuous"}:
+            # Numbers with an order: no classes to scikit-learn, nor, with scores of their own, a regression.
+            tags.estimator_type, tags.classifier_tags = None, None
         return tags
 
 

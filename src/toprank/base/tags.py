@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any
 
+from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["RankerTags", "TagsOfRanker", "abilities", "last_step", "with_ranker_tags"]
+from toprank.labels import KINDS, LabelKind
+
+__all__ = ["TWO_LABELS", "RankerTags", "TagsOfRanker", "abilities", "last_step", "with_ranker_tags"]
+
+
+TWO_LABELS: frozenset[LabelKind] = frozenset({"binary"})
+"""What everyone takes."""
 
 
 @dataclass(slots=True)
@@ -25,8 +32,8 @@ class RankerTags:
         Whether `fit` takes `qid`; a ValueError otherwise.
     pairs : bool
         Whether `fit_pairs` learns from pairs of rows instead of labels.
-    labels : {"binary", "graded"}
-        Two labels, or numbers of which the higher is nearer to the top.
+    labels : frozenset of {"binary", "ordinal", "continuous"}
+        What `y` may be, a ValueError otherwise: two labels, which everyone takes; grades; any numbers.
     at_top : bool
         Whether what it optimises weighs the top of the list more than the rest.
     linear : bool
@@ -38,7 +45,7 @@ class RankerTags:
     weights: bool = False
     queries: bool = False
     pairs: bool = False
-    labels: Literal["binary", "graded"] = "binary"
+    labels: frozenset[LabelKind] = TWO_LABELS
     at_top: bool = False
     linear: bool = False
     exact: bool = False
@@ -59,6 +66,8 @@ def with_ranker_tags(tags: Any) -> TagsOfRanker:
 def abilities(estimator: Any) -> RankerTags:
     """What a ranker can do by its tags; any other estimator, what its `fit` takes; a pipeline, its last step.
 
+    A regressor takes any numbers; a classifier has one score for each row where there are two labels only.
+
     >>> from sklearn.linear_model import LogisticRegression
     >>> from toprank import TopPush
     >>> abilities(TopPush()).queries, abilities(LogisticRegression()).weights
@@ -69,10 +78,17 @@ def abilities(estimator: Any) -> RankerTags:
     if own is not None:
         return own
     if isinstance(last, FrozenEstimator):
-        return RankerTags(weights=True, queries=abilities(last.estimator).queries)
+        frozen = abilities(last.estimator)
+        return RankerTags(weights=True, queries=frozen.queries, labels=frozen.labels)
     return RankerTags(
-        weights=has_fit_parameter(last, "sample_weight"), queries=has_fit_parameter(last, "qid")
+        weights=has_fit_parameter(last, "sample_weight"),
+        queries=has_fit_parameter(last, "qid"),
+        labels=KINDS if _regresses(last) else TWO_LABELS,
     )
+
+
+def _regresses(estimator: Any) -> bool:
+    return hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator)
 
 
 def last_step(estimator: Any) -> Any:

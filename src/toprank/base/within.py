@@ -16,9 +16,9 @@ from toprank.base.data import RankingData
 from toprank.base.ranker import BaseRanker
 from toprank.base.tags import abilities, last_step
 from toprank.control import Progress, Run
-from toprank.labels import told_labels
+from toprank.labels import LabelKind, told_labels
 
-__all__ = ["check_able", "clone_for_codes", "fit_copy"]
+__all__ = ["check_able", "clone_for_codes", "fit_copy", "tell_kind"]
 
 SHORTEST = 1e-3
 """Seconds for an estimator when all the time there was has been used up."""
@@ -62,7 +62,7 @@ def fit_copy(estimator: Any, data: RankingData, run: Run, *, start: NDArray[np.f
     array([0, 1], dtype=int8)
     """
     check_able(estimator, data)
-    copy = _seeded(clone_for_codes(estimator), run)
+    copy = _seeded(tell_kind(clone_for_codes(estimator), data.kind), run)
     if isinstance(copy, BaseRanker):
         _fit_ranker(copy, data.X, data, run, start)
     elif isinstance(last_step(copy), BaseRanker):
@@ -76,8 +76,10 @@ def fit_copy(estimator: Any, data: RankingData, run: Run, *, start: NDArray[np.f
 
 
 def check_able(estimator: Any, data: RankingData) -> None:
-    """Refuse data with weights or queries that an estimator cannot use, by name."""
+    """Refuse data with labels, weights or queries that an estimator cannot use, by name."""
     last = last_step(estimator)
+    if data.kind not in abilities(last).labels:
+        raise ValueError(f"y: {type(last).__name__} does not learn from {data.kind} labels.")
     if data.sample_weight is not None and not abilities(last).weights:
         raise ValueError(f"sample_weight: {type(last).__name__} takes no weights; fit without sample_weight.")
     # A ranker would compare rows of different queries; a classifier looks at rows one by one.
@@ -85,6 +87,19 @@ def check_able(estimator: Any, data: RankingData) -> None:
         raise ValueError(
             f"qid: {type(last).__name__} learns from one list and takes no queries; fit without qid."
         )
+
+
+def tell_kind(estimator: Any, kind: LabelKind) -> Any:
+    """An estimator with the kind of labels said: some rows of a list may look like another kind.
+
+    >>> from toprank.rankers.rank_svm import RankSVM
+    >>> tell_kind(RankSVM(), "continuous")
+    RankSVM(levels='continuous')
+    """
+    last = last_step(estimator)
+    if kind != "binary" and isinstance(last, BaseRanker) and "levels" in last.get_params(deep=False):
+        last.set_params(levels=kind)
+    return estimator
 
 
 def _seeded(estimator: Any, run: Run) -> Any:

@@ -26,7 +26,7 @@ __all__ = ["NotPlainError", "estimator_from_plain", "estimator_to_plain", "same_
 # Class name: (module, learned attributes that make it score again). Of our own rankers: a linear score and
 # the cuts of its grades, or the estimator it was learned with, and what was shown about them.
 _RANKER = (
-    *("classes_", "coef_", "intercept_", "n_features_in_", "cuts_"),
+    *("kind_", "classes_", "coef_", "intercept_", "n_features_in_", "cuts_", "curve_"),
     *("estimator_", "ranker_", "C_", "outcome_", "certificate_"),
 )
 _LINEAR = ("classes_", "coef_", "intercept_", "n_features_in_")
@@ -39,7 +39,8 @@ _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "RankThenRerank": (
         "toprank.ensemble.rank_then_rerank",
         (
-            *("base_", "reranker_", "threshold_", "n_top_", "classes_", "n_features_in_", "intercept_"),
+            *("base_", "reranker_", "threshold_", "n_top_", "n_features_in_", "intercept_"),
+            *("kind_", "classes_", "cuts_", "curve_"),
             *("reranked_", "by_query_", "top_", "top_rows_", "passes_score_"),
             # How rows reach the reranker, and its scores are fitted in above the base's.
             *("_fill", "_top_scores", "_base_spread", "_rerank_middle", "_rerank_spread"),
@@ -100,7 +101,8 @@ def _described(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
         return {"class": name, "steps": steps}
     attributes = {key: _plain(getattr(estimator, key), parts) for key in learned if hasattr(estimator, key)}
     fields = {"class": name, "parameters": _parameters(estimator, parts), "learned": attributes}
-    if hasattr(estimator, "classes_") and not same_scores(estimator, fields, parts or ()):
+    fitted = hasattr(estimator, "classes_") or hasattr(estimator, "kind_")
+    if fitted and not same_scores(estimator, fields, parts or ()):
         raise NotPlainError(f"{_call(estimator)} is not a linear model that can be written as text")
     return fields
 

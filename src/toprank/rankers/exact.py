@@ -168,7 +168,7 @@ class ExactRanker(WeightedRanker, PairRanker):
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
-        return self._problem(X, self._encode_labels(y)[1], qid)
+        return self._problem(X, self._read_labels(y).y, qid)
 
     def _problem(self, X: Any, y: NDArray[np.int8], qid: ArrayLike | None) -> RankingProblem:
         return RankingProblem.from_labels(

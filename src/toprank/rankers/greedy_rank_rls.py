@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import Matrix, RankingData
+from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Status
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import minimise
 from toprank.convex.pairwise.greedy_selection import greedy_selection
 from toprank.convex.pairwise.least_squares import RankLeastSquares
+from toprank.labels import KINDS, LabelKind
 from toprank.losses.pairwise_squares import PairwiseSquares
-from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
 from toprank.rankers.parts.threads import in_few_threads
 
@@ -25,7 +25,7 @@ TOL = 1e-10
 """The relative gap of the fit on the selected features."""
 
 
-class GreedyRankRLS(GradedRanker):
+class GreedyRankRLS(LinearRanker):
     """Ranks with few features: adds the one that lowers the leave-one-out error most, one at a time.
 
     The error is exact and costs no refitting, so a step takes O(n d) (Pahikkala et al. 2010; Naula et al.
@@ -37,8 +37,9 @@ class GreedyRankRLS(GradedRanker):
         How many features to take; None stops when the leave-one-out error no longer falls.
     C : float
         As in `RankRLS`.
-    levels : {"binary", "graded"}
-        Two labels (fitted as 0 and 1), or any numbers.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, which are fitted as 0 and 1, grades or any numbers, the higher the nearer to
+        the top; "auto" tells it from `y`.
     time_limit : float or None
         Seconds; None for no limit.
     pos_label : label or None
@@ -66,7 +67,6 @@ class GreedyRankRLS(GradedRanker):
     array([1])
     """
 
-    coef_: Floats
     selected_: NDArray[np.int64]
     errors_: Floats
     n_iter_: int
@@ -76,7 +76,7 @@ class GreedyRankRLS(GradedRanker):
         n_features_to_select: int | None = None,
         *,
         C: float = 1.0,
-        levels: str = "binary",
+        levels: str = "auto",
         time_limit: float | None = None,
         pos_label: Any = None,
         callback: Callback | None = None,
@@ -92,7 +92,6 @@ class GreedyRankRLS(GradedRanker):
 
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        assert isinstance(data, GradedData)
         C = check_penalty_weight(self.C)
         wanted = self.n_features_to_select
         if wanted is not None:
@@ -112,10 +111,10 @@ class GreedyRankRLS(GradedRanker):
     def _reached(self) -> tuple[float, float]:
         return self.outcome_.gap, TOL
 
-    def _scores(self, X: Matrix) -> Floats:
-        return np.asarray(X @ self.coef_, dtype=np.float64)
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return KINDS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.ranker_tags.queries = tags.ranker_tags.linear = True
+        tags.ranker_tags.queries = True
         return tags

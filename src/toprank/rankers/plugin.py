@@ -75,7 +75,8 @@ class PluginRanker(BaseRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = abilities(self._model)
-        tags.ranker_tags = replace(inner, labels="binary", linear=False, exact=False, pairs=False)
+        labels = tags.ranker_tags.labels
+        tags.ranker_tags = replace(inner, labels=labels, linear=False, exact=False, pairs=False)
         if hasattr(self._model, "__sklearn_tags__"):
             accepts = get_tags(self._model).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = accepts.sparse, accepts.allow_nan

@@ -13,8 +13,8 @@ from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import minimise
 from toprank.convex.pairwise.least_squares import LeavePairOut, RankLeastSquares
+from toprank.labels import KINDS, LabelKind
 from toprank.losses.pairwise_squares import PairwiseSquares
-from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_penalty_weight
 from toprank.rankers.parts.threads import in_few_threads
@@ -24,7 +24,7 @@ __all__ = ["RankRLS"]
 Floats = NDArray[np.float64]
 
 
-class RankRLS(KernelRanker, GradedRanker):
+class RankRLS(KernelRanker):
     """Fits score differences to label differences by least squares: closed form, any real labels.
 
     Minimises ``1/2 |w|^2 + C/(2n) sum_q 1/n_q sum over pairs i < j of query q of ((y_i - y_j) - (f(x_i) -
@@ -48,8 +48,9 @@ class RankRLS(KernelRanker, GradedRanker):
         Stands in for an exact kernel when there are many rows.
     n_components : int
         Features of the approximation.
-    levels : {"binary", "graded"}
-        Two labels (fitted as 0 and 1), or any numbers.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, which are fitted as 0 and 1, grades or any numbers, the higher the nearer to
+        the top; "auto" tells it from `y`.
     tol : float
         Relative gap between value and bound; above some 750 features the equations are solved by conjugate
         gradients.
@@ -78,7 +79,7 @@ class RankRLS(KernelRanker, GradedRanker):
     Examples
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
-    >>> RankRLS(C=10.0, levels="graded").fit(X, [0.1, 0.9, 0.0, 0.7]).rank(X).tolist()
+    >>> RankRLS(C=10.0).fit(X, [0.1, 0.9, 0.0, 0.7]).rank(X).tolist()
     [1, 3, 0, 2]
     """
 
@@ -95,7 +96,7 @@ class RankRLS(KernelRanker, GradedRanker):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
-        levels: str = "binary",
+        levels: str = "auto",
         tol: float = 1e-10,
         max_iter: int = 100,
         time_limit: float | None = None,
@@ -158,7 +159,6 @@ class RankRLS(KernelRanker, GradedRanker):
 
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        assert isinstance(data, GradedData)
         C = check_penalty_weight(self.C)
         X = self._features(data.X)
         squares = PairwiseSquares.from_labels(data.grade, qid=data.qid, sample_weight=data.sample_weight)
@@ -176,6 +176,9 @@ class RankRLS(KernelRanker, GradedRanker):
             raise ValueError(
                 "There is no pair to order: no query holds items of two classes with positive weight."
             )
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return KINDS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,9 +15,9 @@ from toprank.convex.algebra.merge import merge_rows
 from toprank.convex.pairwise.gradient_projection import gradient_projection
 from toprank.convex.pairwise.rank_svm import PairLoss, rank_svm
 from toprank.convex.pairwise.sparse_penalty import lq_rank_svm, weighted_l1
+from toprank.labels import KINDS, LabelKind
 from toprank.losses.label_weights import swap_costs
 from toprank.losses.pairs import Pairs
-from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
 from toprank.rankers.parts.threads import in_few_threads
@@ -27,14 +27,14 @@ __all__ = ["RankSVM"]
 Floats = NDArray[np.float64]
 
 
-class RankSVM(KernelRanker, GradedRanker, PairRanker):
+class RankSVM(KernelRanker, PairRanker):
     """Puts positives above negatives, as many pairs as possible and each by a margin.
 
     Minimises ``1/2 |w|^2 + C mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, i above j (Agarwal 2011,
     Eq. (4.18); Joachims 2002), or the same with the hinge squared (Chapelle & Keerthi 2010), to a relative
     duality gap of `tol`. The pairs are never listed: time grows like n log n, memory like n. Pairs are
-    positive and negative rows, or with ``levels="graded"`` all rows of different grades; with `qid` only
-    rows of the same query.
+    positive and negative rows, or where labels are grades or a response all rows of different labels; with
+    `qid` only rows of the same query.
 
     With sample weights a pair weighs the product of its rows' weights.
 
@@ -63,8 +63,9 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
         Whether every pair or every query counts the same; "top" weighs pairs of grades by what swapping
         them costs in NDCG@10 (or @k), with every query counting the same (Cao et al. 2006); a mapping from
         (upper label, lower label) gives those weights (with binary labels there is one kind of pair only).
-    levels : {"binary", "graded"}
-        Two labels, or any numbers: the higher, the nearer to the top.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it
+        from `y`.
     solver : {"newton", "gradient_projection"}
         The second is Agarwal's reference algorithm (her Figure 3), slow and for the plain hinge only.
     step_size : float or None
@@ -120,7 +121,7 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
         approximation: str | None = None,
         n_components: int = 500,
         weighting: str | Mapping[tuple[Any, Any], float] = "pairs",
-        levels: str = "binary",
+        levels: str = "auto",
         solver: str = "newton",
         step_size: float | None = None,
         tol: float = 1e-6,
@@ -158,7 +159,6 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
 
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        assert isinstance(data, GradedData)
         self._check_parameters()
         X = self._features(data.X)
         coef, outcome = self._solve(self._problem(X, data), run, self._last_weights(X.shape[1]))
@@ -178,7 +178,6 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
         coef, outcome = self._solve(problem, run, self._last_weights(X.shape[1]))
         self._keep(coef)
         self.n_iter_ = max(1, outcome.iterations)
-        self.cuts_ = np.zeros(1)
         return outcome
 
     # -- parts of the fit ---------------------------------------------------------------------
@@ -195,7 +194,7 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
         if self.solver != "newton" and (self.loss, self.norm) != ("hinge", "l2"):
             raise ValueError("solver='gradient_projection' is for loss='hinge' and norm='l2'.")
 
-    def _problem(self, X: Any, data: GradedData) -> PairLoss:
+    def _problem(self, X: Any, data: RankingData) -> PairLoss:
         """The rows that count, their pairs and the loss."""
         X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         levels = np.unique(data.grade, return_inverse=True)[1].astype(np.int64)
@@ -208,7 +207,7 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
         )
         return PairLoss(Design(X[rows], qid), pairs, float(self.C), self.loss)
 
-    def _weighting(self, data: GradedData) -> str | Mapping[tuple[Any, Any], float]:
+    def _weighting(self, data: RankingData) -> str | Mapping[tuple[Any, Any], float]:
         if isinstance(self.weighting, Mapping):
             return {(self._grade_of(a), self._grade_of(b)): w for (a, b), w in self.weighting.items()}
         name, _, cut = str(self.weighting).partition("@")
@@ -219,7 +218,7 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
 
     def _grade_of(self, label: Any) -> Any:
         """The number that stands for a label in the training data."""
-        if self.levels == "graded":
+        if self.kind_ != "binary":
             return label
         return {value: float(number) for number, value in enumerate(self.classes_.tolist())}.get(label, label)
 
@@ -232,6 +231,9 @@ class RankSVM(KernelRanker, GradedRanker, PairRanker):
         if self.norm == "lq":
             return lq_rank_svm(problem, self.q, run, start=start, **limits)
         return rank_svm(problem, run, start=start, **limits)
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return KINDS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -275,13 +275,14 @@ def _interrupted(ranker: BaseRanker, *, keep: bool) -> tuple[BaseRanker, bool, b
 
 
 def check_bad_input(ranker: BaseRanker) -> None:
-    """One class, NaN, no rows, and three labels (or grades that are no numbers) are ValueErrors."""
+    """One class, NaN, no rows and three words are ValueErrors, and three numbers where labels are two."""
     X, y = sample(ranker)
     broken = X.copy()
     broken[0, 0] = np.nan
     three = np.arange(len(y)) % 3
-    wrong = np.array(["a", "b", "c"])[three] if takes_grades(ranker) else three
-    bad = [(X, np.ones_like(y)), (X[:0], y[:0]), (X, wrong)]
+    bad = [(X, np.ones_like(y)), (X[:0], y[:0]), (X, np.array(["a", "b", "c"])[three])]
+    if "ordinal" not in ranker.ranker_tags.labels:
+        bad.append((X, three))
     if not get_tags(ranker).input_tags.allow_nan:
         bad.append((broken, y))
     for rows, labels in bad:

@@ -43,6 +43,10 @@ def expected_failures(ranker: BaseRanker) -> dict[str, str]:
     if hasattr(ranker, "predict_proba"):
         # With calibrated probabilities few rows, or none, may be more likely positive than not.
         found["check_classifiers_train"] = "predict calls as many rows positive as there are positives"
+    if not takes_grades(ranker) and "ordinal" in ranker.ranker_tags.labels:
+        found["check_classifier_not_supporting_multiclass"] = "more than two numbers are grades"
+    if not takes_grades(ranker) and "continuous" in ranker.ranker_tags.labels:
+        found["check_classifiers_regression_target"] = "a response, too, puts rows in order"
     return found
 
 
@@ -96,15 +100,25 @@ def check_queries(ranker: BaseRanker) -> None:
 
 
 def check_label_kinds(ranker: BaseRanker) -> None:
-    """Three grades are learned from, or refused."""
+    """Grades and a response are learned from, or refused by name; two labels always are learned from."""
     X, y = sample(ranker)
+    can = ranker.ranker_tags.labels
+    assert "binary" in can, "the tags leave out two labels"
     grades = y + (np.arange(len(y)) % 5 == 0)
-    graded = ranker.ranker_tags.labels == "graded"
-    assert graded == takes_grades(ranker), "the tags do not agree on the kind of labels"
-    if graded:
-        assert set(seeded(ranker).fit(X, grades).predict(X)) <= {0, 1, 2}
-    else:
-        raises(ValueError, seeded(ranker).fit, X, grades, naming=("y",))
+    response = grades + np.linspace(0.0, 0.5, len(y))
+    for kind, labels in (("ordinal", grades), ("continuous", response)):
+        if kind not in can:
+            raises(ValueError, seeded(ranker).fit, X, labels, naming=("y", type(ranker).__name__))
+            continue
+        fitted = seeded(ranker).fit(X, labels)
+        said = fitted.predict(X)
+        assert labels.min() <= said.min() <= said.max() <= labels.max(), "predict leaves the range of y"
+        assert (np.diff(said[fitted.rank(X)]) <= 0).all(), "predict does not rise with the score"
+        assert math.isfinite(fitted.score(X, labels)), f"score is not finite with {kind} labels"
+        if fitted.kind_ == "continuous":
+            assert not hasattr(fitted, "classes_"), "a response has no classes"
+        else:
+            assert set(said) <= set(fitted.classes_.tolist()), "predict invents labels"
 
 
 def check_missing_values(ranker: BaseRanker) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.base import Matrix, RankingData, take
+from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
+from toprank.labels import KINDS, LabelKind
 from toprank.rankers.parts.boosting import split_rows
-from toprank.rankers.parts.graded import GradedData, GradedRanker
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count, check_share
 from toprank.statistics import RankStatistic
 from toprank.trees.engines import Round, TreeOptions, make_engine
@@ -27,7 +26,7 @@ PAIRWISE = ["squared_hinge", "logistic"]
 AT_TOP = ["p_norm", "top_push"]
 
 
-class GradientBoostingRanker(GradedRanker):
+class GradientBoostingRanker(BaseRanker):
     """Adds regression trees, each a step of Newton's method on a ranking loss.
 
     Gradients and curvatures of the loss are taken at the scores of all rows together, in time n log n: no
@@ -67,15 +66,16 @@ class GradientBoostingRanker(GradedRanker):
     engine : "auto", "lightgbm" or "sklearn"
         Who grows the trees; "auto" is LightGBM where it is installed.
     statistic : str or RankStatistic
-        What `score` reports and held-out rows are judged by; any statistic will do. With graded labels "auc"
-        stands for the concordance index.
+        What `score` reports and held-out rows are judged by; any statistic will do. With grades or a response
+        "auc" stands for the concordance index.
     validation_fraction : float or None
         Share of the rows (queries) to hold out; boosting stops when the statistic there has not improved for
         `n_iter_no_change` trees, and those after the best are dropped.
     n_iter_no_change : int
         Trees to wait for an improvement.
-    levels : {"binary", "graded"}
-        Two labels, or any numbers, the higher the nearer to the top; graded ones for losses over pairs.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top (losses over pairs
+        only); "auto" tells it from `y`.
     n_jobs : int
         Threads of LightGBM and of scoring; -1 is one for each processor.
     time_limit : float or None
@@ -137,7 +137,7 @@ class GradientBoostingRanker(GradedRanker):
         statistic: str | RankStatistic = "auc",
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
-        levels: str = "binary",
+        levels: str = "auto",
         n_jobs: int = 1,
         time_limit: float | None = None,
         random_state: Seed = None,
@@ -170,16 +170,17 @@ class GradientBoostingRanker(GradedRanker):
     # -- learning -----------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        assert isinstance(data, GradedData)
         options = self._options(run)
         learn, watch = split_rows(data, self.validation_fraction, run.rng)
         held = (
-            None if watch is None else _Watcher(_rows(data, watch), self._judge(), int(self.n_iter_no_change))
+            None
+            if watch is None
+            else _Watcher(take(data, watch), self._scored_by(), int(self.n_iter_no_change))
         )
         if data.sample_weight is not None:
             counted = np.flatnonzero(data.sample_weight > 0)
             learn = counted if watch is None else np.intersect1d(counted, learn)
-        part = data if isinstance(learn, slice) else _rows(data, learn)
+        part = data if isinstance(learn, slice) else take(data, learn)
         objective = make_objective(
             Labels(part.grade, part.qid, part.sample_weight),
             self.loss,
@@ -206,9 +207,6 @@ class GradientBoostingRanker(GradedRanker):
         check_at_least("p", self.p, 1)
         if self.negative_share is not None and self.negative_share != 1:
             check_share("negative_share", self.negative_share, "the negatives")
-        if self._graded() and (self.loss in AT_TOP or self.negative_share is not None):
-            what = f"loss={self.loss!r}" if self.loss in AT_TOP else "negative_share"
-            raise ValueError(f"{what} needs two labels; with levels='graded' use a loss over all pairs.")
         rate = check_at_least("learning_rate", self.learning_rate, 0)
         return TreeOptions(
             learning_rate=rate,
@@ -221,8 +219,8 @@ class GradientBoostingRanker(GradedRanker):
             seed=int(run.rng.integers(2**31 - 1)),
         )
 
-    def _judge(self) -> RankStatistic:
-        graded = self._graded() and str(self.statistic) == "auc"
+    def _scored_by(self) -> RankStatistic:
+        graded = self.kind_ != "binary" and str(self.statistic) == "auc"
         return statistics.get("c_index" if graded else self.statistic)
 
     def _keep(self, rounds: list[Round], held: _Watcher | None, n_features: int) -> None:
@@ -244,19 +242,14 @@ class GradientBoostingRanker(GradedRanker):
     def _scores(self, X: Matrix) -> Floats:
         return self.trees_.total(X, worker_count(self.n_jobs))
 
-    def score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
-    ) -> float:
-        """The statistic on `X`, the mean over queries; ties are mistakes."""
-        if not self._graded():
-            return super().score(X, y, sample_weight, qid)
-        statistic = self._judge()
-        value = statistic(
-            np.asarray(y, dtype=float), self.decision_function(X), sample_weight=sample_weight, qid=qid
-        )
-        return float(value if statistic.greater_is_better else -value)
-
     # -- tags ---------------------------------------------------------------------------------
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return TWO_LABELS if self.loss in AT_TOP or self.negative_share is not None else KINDS
+
+    def _why_not(self, kind: LabelKind) -> str:
+        what = f"loss={self.loss!r}" if self.loss in AT_TOP else "negative_share"
+        return f"{what} needs two labels; a loss over all pairs takes any numbers"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -267,16 +260,10 @@ class GradientBoostingRanker(GradedRanker):
         return tags
 
 
-def _rows(data: GradedData, rows: NDArray[Any]) -> GradedData:
-    part = take(data, rows)
-    assert isinstance(part, GradedData)
-    return replace(part, grade=data.grade[rows])
-
-
 class _Watcher:
     """Follows a statistic on held-out rows and says when it has not improved for long enough."""
 
-    def __init__(self, data: GradedData, statistic: RankStatistic, patience: int) -> None:
+    def __init__(self, data: RankingData, statistic: RankStatistic, patience: int) -> None:
         self._data, self._statistic, self._patience = data, statistic, patience
         self._scores = np.zeros(len(data.y))
         self.values: list[float] = []

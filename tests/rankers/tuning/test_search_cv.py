@@ -67,7 +67,7 @@ def test_graded_labels_and_queries():
     rng = np.random.default_rng(1)
     X, qid = rng.normal(size=(80, 3)), rng.integers(0, 8, 80)
     grade = np.digitize(X[:, 1] + 0.5 * rng.normal(size=80), [-0.5, 0.5]).astype(float)
-    search = RankSVMCV([0.1, 10.0], levels="graded", cv=4, random_state=0).fit(X, grade, qid=qid)
+    search = RankSVMCV([0.1, 10.0], levels="ordinal", cv=4, random_state=0).fit(X, grade, qid=qid)
     assert search.scores_.shape == (4, 2)
     assert search.score(X, grade, qid=qid) > 0.7
     assert set(search.predict(X)) <= {0.0, 1.0, 2.0}

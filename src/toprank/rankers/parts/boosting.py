@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, PairData, RankingData, fit_copy, ranking_scores
+from toprank.base import BaseRanker, Matrix, PairData, RankingData, fit_copy, ranking_scores, strata
 from toprank.control import Outcome, Run
 from toprank.convex.algebra.design import centered
 from toprank.convex.p_norm_push.boosting import Boosted, boost
@@ -201,7 +201,7 @@ class EstimatorRankers:
 def split_rows(
     data: RankingData, share: float | None, rng: np.random.Generator
 ) -> tuple[Any, NDArray[np.int64] | None]:
-    """Rows to learn from and rows to watch (or None): a share of each class, or of the queries."""
+    """Rows to learn from and rows to watch (or None): a share of rows with like labels, or of the queries."""
     if share is None:
         return slice(None), None
     if not 0 < share < 1:
@@ -209,8 +209,9 @@ def split_rows(
     held = np.zeros(len(data.y), dtype=bool)
     counted = np.ones(len(data.y), dtype=bool) if data.sample_weight is None else data.sample_weight > 0
     if data.qid is None:
-        for label in (0, 1):
-            rows = np.flatnonzero(counted & (data.y == label))
+        alike = strata(data)
+        for stratum in range(int(alike.max()) + 1):
+            rows = np.flatnonzero(counted & (alike == stratum))
             held[rng.permutation(rows)[: max(1, round(share * len(rows)))]] = True
     else:
         queries = rng.permutation(int(data.qid.max()) + 1)

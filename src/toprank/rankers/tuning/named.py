@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.base import RankingData
 from toprank.control import Callback, Run, Seed
 from toprank.convex.pairwise.least_squares import LeavePairOut
 from toprank.rankers.p_norm_push import PNormPush
-from toprank.rankers.parts.graded import GradedData
 from toprank.rankers.rank_rls import RankRLS
 from toprank.rankers.rank_svm import RankSVM
 from toprank.rankers.tuning.search_cv import DEFAULT_CS, RankerCV
@@ -63,7 +63,7 @@ class RankSVMCV(RankerCV):
         approximation: str | None = None,
         n_components: int = 500,
         weighting: Any = "pairs",
-        levels: str = "binary",
+        levels: str = "auto",
         statistic: str | RankStatistic | None = None,
         cv: Any = 5,
         tol: float = 1e-4,
@@ -198,7 +198,7 @@ class RankRLSCV(RankerCV):
     Examples
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0], [1.0, 0.0], [0.0, 2.0]]
-    >>> RankRLSCV(levels="graded").fit(X, [0.1, 0.9, 0.0, 0.7, 0.1, 0.6]).C_
+    >>> RankRLSCV().fit(X, [0.1, 0.9, 0.0, 0.7, 0.1, 0.6]).C_
     1.0
     """
 
@@ -213,7 +213,7 @@ class RankRLSCV(RankerCV):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
-        levels: str = "binary",
+        levels: str = "auto",
         statistic: str | RankStatistic | None = None,
         cv: Any = "leave_pair_out",
         time_limit: float | None = None,
@@ -256,7 +256,7 @@ class RankRLSCV(RankerCV):
         tags.ranker_tags.weights &= self.cv != "leave_pair_out"
         return tags
 
-    def _search(self, data: GradedData, run: Run) -> Floats:
+    def _search(self, data: RankingData, run: Run) -> Floats:
         if self.cv != "leave_pair_out":
             return super()._search(data, run)
         if self.statistic not in (None, "auc", "c_index"):

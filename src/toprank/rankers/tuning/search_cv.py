@@ -13,9 +13,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 
 from toprank import statistics
-from toprank.base import Matrix, RankingData, abilities, clone_for_codes
+from toprank.base import BaseRanker, Matrix, RankingData, abilities, clone_for_codes, take, tell_kind
 from toprank.control import Callback, Outcome, Progress, Run, Seed
-from toprank.rankers.parts.graded import GradedData, GradedRanker
+from toprank.labels import LabelKind
 from toprank.rankers.parts.parameters import check_penalty_weight
 from toprank.rankers.rank_svm import RankSVM
 from toprank.rankers.tuning.folds import can_be_ranked, ranking_folds
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 DEFAULT_CS = tuple(10.0**power for power in range(-3, 4))
 
 
-class RankerCV(GradedRanker):
+class RankerCV(BaseRanker):
     """Chooses C for any ranker that has one, by a rank statistic on held-out rows, and refits on all rows.
 
     Folds are stratified by label; with `qid` whole queries are held out, each fold getting its share of those
@@ -42,8 +42,8 @@ class RankerCV(GradedRanker):
     Cs : array-like
         The values to try.
     statistic : str, RankStatistic or None
-        What to judge by: "auc", "ndcg@10", "average_precision", ...; None is the AUC, or with graded labels
-        the concordance index.
+        What to judge by: "auc", "ndcg@10", "average_precision", ...; None is the AUC, or of grades or a
+        response the concordance index.
     cv : int or splitter
         Number of folds, or anything scikit-learn takes for cross-validation.
     time_limit : float or None
@@ -114,16 +114,20 @@ class RankerCV(GradedRanker):
         """The ranker to copy, without its C."""
         return RankSVM() if self.ranker is None else self.ranker
 
-    def _graded(self) -> bool:
-        return getattr(self._prototype(), "levels", "binary") == "graded"
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return abilities(self._prototype()).labels
 
     # -- the search ---------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        assert isinstance(data, GradedData)
         self.Cs_ = np.array([check_penalty_weight(float(C)) for C in np.sort(np.ravel(self.Cs))])
         if len(self.Cs_) == 0:
             raise ValueError("Cs is empty; give at least one value of C to try.")
+        if self.__sklearn_tags__().input_tags.pairwise and data.X.shape[0] != data.X.shape[1]:
+            raise ValueError(
+                "kernel='precomputed' needs a square matrix of kernel values to fit,"
+                f" got {data.X.shape[0]} x {data.X.shape[1]}."
+            )
         counted = None if data.sample_weight is None else np.flatnonzero(data.sample_weight > 0)
         self.scores_ = self._search(data if counted is None else self._taken(data, counted), run)
         self.C_ = float(self.Cs_[int(np.argmax(_column_means(self.scores_)))])
@@ -135,13 +139,13 @@ class RankerCV(GradedRanker):
 
     def _copy(self, run: Run) -> Any:
         """A fresh ranker, seeded where it has no seed of its own and this one has."""
-        ranker = clone_for_codes(self._prototype())
+        ranker = tell_kind(clone_for_codes(self._prototype()), self.kind_)
         if self.random_state is not None and ranker.get_params().get("random_state", 0) is None:
             ranker.set_params(random_state=int(run.rng.integers(2**31)))
         return ranker
 
-    def _search(self, data: GradedData, run: Run) -> Floats:
-        judge = self._judge()
+    def _search(self, data: RankingData, run: Run) -> Floats:
+        judge = self._held_out_judge()
         folds = list(self._folds(data, run))
         scores = np.full((len(folds), len(self.Cs_)), np.nan)
         for number, (train, test) in enumerate(folds):
@@ -160,35 +164,33 @@ class RankerCV(GradedRanker):
             run.report(Progress(float(_column_means(scores).max()), iterations=number + 1))
         return scores
 
-    def _fit_inner(self, ranker: Any, data: GradedData, run: Run) -> None:
-        ranker.fit_within(data.X, data.grade, run, sample_weight=data.sample_weight, qid=data.qid)
+    def _fit_inner(self, ranker: Any, data: RankingData, run: Run) -> None:
+        ranker.fit_within(data.X, data.y, run, sample_weight=data.sample_weight, qid=data.qid)
 
-    def _taken(self, data: GradedData, rows: Any) -> GradedData:
+    def _taken(self, data: RankingData, rows: Any) -> RankingData:
         """Some rows of the data."""
-        X = self._rows(data.X, rows, rows)
-        qid, weight = _part(data.qid, rows), _part(data.sample_weight, rows)
-        return GradedData(X, data.y[rows], qid, weight, grade=data.grade[rows])
+        return replace(take(data, rows), X=self._rows(data.X, rows, rows))
 
     def _rows(self, X: Any, rows: Any, known: Any) -> Any:
         """Some rows; of a precomputed kernel, their values with the rows learned from."""
         return X[rows][:, known] if self.__sklearn_tags__().input_tags.pairwise else X[rows]
 
-    def _judge(self) -> Any:
-        statistic = self._statistic()
+    def _held_out_judge(self) -> Any:
+        statistic = self._scored_by()
         sign = 1.0 if statistic.greater_is_better else -1.0
         return lambda data, scores: (
-            sign * float(statistic(data.grade, scores, qid=data.qid, sample_weight=data.sample_weight))
+            sign * float(statistic(data.y, scores, qid=data.qid, sample_weight=data.sample_weight))
         )
 
-    def _statistic(self) -> RankStatistic:
-        return statistics.get(self.statistic or ("c_index" if self._graded() else "auc"))
+    def _scored_by(self) -> RankStatistic:
+        return statistics.get(self.statistic or ("auc" if self.kind_ == "binary" else "c_index"))
 
-    def _folds(self, data: GradedData, run: Run) -> Iterable[tuple[Any, Any]]:
+    def _folds(self, data: RankingData, run: Run) -> Iterable[tuple[Any, Any]]:
         if isinstance(self.cv, Integral):
             return ranking_folds(data.grade, data.qid, int(self.cv), run.rng)
         return check_cv(self.cv, data.y, classifier=True).split(data.X, data.y, data.qid)
 
-    def _check_fold(self, data: GradedData, train: Any, test: Any, number: int) -> None:
+    def _check_fold(self, data: RankingData, train: Any, test: Any, number: int) -> None:
         """Refuse a fold of the user's splitter that nothing can be learned from or judged by."""
         for rows, purpose in ((train, "learn from"), (test, "judge by")):
             if not can_be_ranked(data.grade[rows], _part(data.qid, rows)):
@@ -202,15 +204,6 @@ class RankerCV(GradedRanker):
     def _scores(self, X: Matrix) -> Floats:
         return np.asarray(self.ranker_.decision_function(X), dtype=np.float64)
 
-    def score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
-    ) -> float:
-        """The statistic C was chosen by; negative where smaller is better."""
-        statistic = self._statistic()
-        labels = np.asarray(y) if self._graded() else np.asarray(y) == self.classes_[1]
-        value = statistic(labels, self.decision_function(X), sample_weight=sample_weight, qid=qid)
-        return float(value if statistic.greater_is_better else -value)
-
     def _reached(self) -> tuple[float, float] | None:
         reached: tuple[float, float] | None = self.ranker_._reached()
         return reached
@@ -222,7 +215,8 @@ class RankerCV(GradedRanker):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._prototype())
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
-        tags.ranker_tags = replace(abilities(self._prototype()), linear=False, pairs=False)
+        labels = tags.ranker_tags.labels
+        tags.ranker_tags = replace(abilities(self._prototype()), linear=False, pairs=False, labels=labels)
         return tags
 
 
