@@ -135,7 +135,10 @@ def comparison():
         Figures(HOSTILE_NAME, (0.5,) * 5, (0.5, 0.4, 0.5, 0.4, 0.5), 0.001, 0.1, 0),
     ]
     provenance = dict(report_of(frame(40), budget=5, splits=2).model.provenance)
-    return CompareReport("dcg", 10, 4, 5, figures, "tested so", "Use 'good'.", [], True, provenance, 2.0)
+    late = ["slow"]
+    return CompareReport(
+        "dcg", 10, 4, 5, figures, late, "tested so", "Use 'good'.", [], True, provenance, 2.0
+    )
 
 
 def _certificate():

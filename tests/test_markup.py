@@ -70,7 +70,7 @@ def test_a_hits_table():
 @pytest.mark.parametrize("name", ["logistic regression", HOSTILE_NAME])
 def test_a_comparison(name):
     one = Figures(name, (1.0, 2.0), (3.0, 4.0), float("nan"), 0.5, 0)
-    report = CompareReport("dcg", 10, 4, 2, [one], "No p-values.", HOSTILE_CELL, [], False, {}, 1.0)
+    report = CompareReport("dcg", 10, 4, 2, [one], [], "No p-values.", HOSTILE_CELL, [], False, {}, 1.0)
     found = Cells(report._repr_html_())
     assert found.tags <= PLAIN
     assert found.rows[1] == [name, "3.5 ± 0.71", "", "1.5 ± 0.71", "0.50"]

@@ -4,10 +4,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
+from toprank.control import Outcome, Status
+from toprank.lineup import Contender, Settings, lineup
+from toprank.screen.tables import show_comparison
 from toprank.workflow import compare
 from toprank.workflow.compare import CompareOptions, compare_rankers
+from toprank.workflow.page import comparison_page_of
 from toprank.workflow.source import Columns, open_source
+from toprank.workflow.summary import comparison_summary
 from toprank.workflow.watch import Silent
 
 
@@ -62,3 +68,38 @@ def test_the_second_split_moves_by_what_the_first_cost(monkeypatch, clock, tmp_p
     np.testing.assert_allclose(steps[0], 1 / 3)
     assert steps[1].max() > 0.7  # the slow one, as the first split has shown
     assert watch.total == 3
+
+
+class OutOfTime(ClassifierMixin, BaseEstimator):
+    """A ranker the clock stopped before it had anything."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.outcome_ = Outcome(np.nan, status=Status.TIME_LIMIT)
+        return self
+
+    def decision_function(self, X):
+        return np.zeros(len(X))
+
+
+def test_a_ranker_without_time_is_not_run_and_in_no_test(monkeypatch, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.3f},{int(a + rng.normal() > 0)}" for a in rng.normal(size=80)]
+    (tmp_path / "d.csv").write_text("x,y\n" + "\n".join(rows))
+    some = [one for one in lineup(Settings(), 40) if one.name in ("logistic regression", "RankRLS")]
+    monkeypatch.setattr(
+        compare,
+        "lineup",
+        lambda *a, **o: [*some, Contender("late", OutOfTime), Contender("later", OutOfTime)],
+    )
+    source = open_source(str(tmp_path / "d.csv"), Columns(target="y"))
+    report = compare_rankers(source, CompareOptions(splits=5))
+    assert report.not_run == ["late", "later"]
+    assert {one.name for one in report.figures} == {"logistic regression", "RankRLS"}
+    assert "number of tests, 1 " in report.tested
+    assert comparison_summary(report)["not_run"] == ["late", "later"]
+    show_comparison(report)
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("late")]
+    assert [line.split() for line in shown] == [["late", "not", "run"], ["later", "not", "run"]]
+    assert "not run" in report._repr_html_()
+    assert comparison_page_of(report).decode().count(">not run<") == 2

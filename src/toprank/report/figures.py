@@ -126,9 +126,10 @@ class _CurveDisplay(ABC, Generic[C]):
         name : str, optional
         ax : matplotlib Axes, optional
         **options
-            Passed to matplotlib's ``plot``.
+            What the display itself takes (`max_fpr`, `top`); the rest is passed to matplotlib's ``plot``.
         """
-        return cls(cls._make(y, scores, sample_weight), name=name).plot(ax, **options)
+        own = {option: options.pop(option) for option in cls._own_options if option in options}
+        return cls(cls._make(y, scores, sample_weight), name=name, **own).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw, on new axes unless some are given; `options` go to matplotlib's ``plot``."""
@@ -141,6 +142,7 @@ class _CurveDisplay(ABC, Generic[C]):
         return self
 
     _square = False
+    _own_options: tuple[str, ...] = ()
     _draw_options: dict[str, Any] = {}  # noqa: RUF012 - read only
 
     @staticmethod
@@ -182,39 +184,11 @@ class ROCDisplay(_CurveDisplay[RocCurve]):
     """
 
     _square = True
+    _own_options = ("max_fpr",)
 
     def __init__(self, curve: RocCurve, *, name: str | None = None, max_fpr: float | None = None) -> None:
         super().__init__(curve if max_fpr is None else curve.up_to(max_fpr), name=name)
         self.max_fpr = max_fpr
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        scores: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        max_fpr: float | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the curve of given scores, up to the false positive rate `max_fpr` where one is given.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-            Two values; the larger one is positive.
-        scores : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-        max_fpr : float, optional
-        name : str, optional
-        ax : matplotlib Axes, optional
-        **options
-            Passed to matplotlib's ``plot``.
-        """
-        curve = cls._make(y, scores, sample_weight)
-        return cls(curve, name=name, max_fpr=max_fpr).plot(ax, **options)
 
     @staticmethod
     def _make(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> RocCurve:
@@ -283,39 +257,13 @@ class PrecisionRecallDisplay(_CurveDisplay[PrecisionRecallCurve]):
 class _ListDisplay(_CurveDisplay[C]):
     """A curve along the list, the whole of it or its first part, up to the share `top`."""
 
+    _own_options = ("top",)
+
     def __init__(self, curve: C, *, name: str | None = None, top: float | None = None) -> None:
         if top is not None and not 0 < top <= 1:
             raise ValueError(f"top={top!r} must be a share of the list, above 0 and at most 1.")
         super().__init__(curve, name=name)
         self.top = top
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        scores: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        top: float | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the curve of given scores, up to the share `top` of the list where one is given.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-            Two values; the larger one is positive.
-        scores : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-        top : float, optional
-        name : str, optional
-        ax : matplotlib Axes, optional
-        **options
-            Passed to matplotlib's ``plot``.
-        """
-        return cls(cls._make(y, scores, sample_weight), name=name, top=top).plot(ax, **options)
 
     def _examined(self, ax: Axes) -> None:
         """The axis along the list, cut at the top."""

@@ -19,6 +19,8 @@ __all__ = ["show_catalog", "show_comparison", "show_statistics", "show_verificat
 
 def show_comparison(report: CompareReport, files: Mapping[str, str] | None = None) -> None:
     """Print the table of rankers, best first, and the advice."""
+    from toprank.workflow.compare import NOT_RUN
+
     console = pieces.console()
     console.print(
         f"{report.statistic} of {report.rows} items, {report.positives} positive, over {report.splits} random"
@@ -38,7 +40,11 @@ def show_comparison(report: CompareReport, files: Mapping[str, str] | None = Non
             "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
             f"{one.seconds:.2f}{stopped}",
         )
+    for name in report.not_run:
+        grid.add_row(name, "", NOT_RUN, "", "")
     console.print(grid)
+    if report.not_run:
+        console.print(f"{NOT_RUN}: the clock left no time for it; --time-limit sets more seconds.")
     console.print(report.tested)
     cut = sum(one.stopped for one in report.figures)
     if cut:

@@ -26,11 +26,13 @@ from toprank.workflow.source import Source, provenance
 from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
-__all__ = ["CompareOptions", "CompareReport", "compare_rankers"]
+__all__ = ["NOT_RUN", "CompareOptions", "CompareReport", "compare_rankers"]
 
 ENSEMBLE_SHARE = 8.0
 """Time of an ensemble, which fits several rankers several times, as a multiple of another ranker's."""
 SHORTEST = 0.05
+NOT_RUN = "not run"
+"""What stands in the place of figures where the clock left no time for a ranker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,8 @@ class CompareReport:
     statistic : str
     rows, positives, splits : int
     figures : list of Figures
+    not_run : list of str
+        Rankers whose time was over before they had any order: they have no figures and are in no test.
     tested : str
         What the p-values are, in words.
     advice : str
@@ -91,6 +95,7 @@ class CompareReport:
     positives: int
     splits: int
     figures: list[Figures]
+    not_run: list[str]
     tested: str
     advice: str
     remarks: list[str]
@@ -110,6 +115,7 @@ class CompareReport:
             ]
             for one in self.figures
         ]
+        rows += [[name, NOT_RUN, "", "", ""] for name in self.not_run]
         caption = f"{self.statistic} of {self.rows} items over {self.splits} splits: mean ± deviation"
         heads = ["ranker", "held-out", "p", "training", "seconds a fit"]
         return html_table(caption, heads, rows, below=f"{self.advice} {self.tested}")
@@ -141,13 +147,15 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     contenders, remarks = _ready(able, items, watch)
     task = _Task(items, source, statistic, settings, budget, contenders, Run(time_limit=options.time_limit))
     results, more, interrupted = _all_splits(task, options, watch)
-    figures = _figures(results, statistic, options.held_out)
+    run = {name: row for name, row in results.items() if not any(one.empty for one in row)}
+    figures = _figures(run, statistic, options.held_out)
     return CompareReport(
         statistic=str(statistic),
         rows=source.rows,
         positives=source.positives,
         splits=len(figures[0].test),
         figures=figures,
+        not_run=[name for name in results if name not in run],
         tested=what_is_tested(len(figures) - 1, len(figures[0].test)),
         advice=advice(figures, greater_is_better=statistic.greater_is_better),
         remarks=_each_once([*source.remarks, *remarks, *more]),
@@ -185,6 +193,8 @@ class _Result:
     test: float
     seconds: float
     stopped: bool
+    empty: bool
+    """Whether the clock stopped the fit before it had any order: all scores are the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +268,13 @@ def _one_split(
             left = max(left - share, 1e-9)
             spent.append(time.perf_counter() - began)
             watch.step(cost)
+        scores, stopped = ranking_scores(ranker, X, train.qid), _status(ranker) is Status.TIME_LIMIT
         row[contender.name] = _Result(
-            value_of(task.statistic, train.y, ranking_scores(ranker, X, train.qid), train.qid),
+            value_of(task.statistic, train.y, scores, train.qid),
             value_of(task.statistic, test.y, ranking_scores(ranker, X_test, test.qid), test.qid),
             time.perf_counter() - began,
-            _status(ranker) is Status.TIME_LIMIT,
+            stopped,
+            stopped and bool((scores == scores[0]).all()),
         )
         remarks += [f"{contender.name}: {text}" for text in said]
     return row, remarks, [one / sum(spent) for one in spent]
