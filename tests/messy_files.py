@@ -271,7 +271,7 @@ FILES = {
         _rows("zip n", ["02139", "94105", "02139", "10001"], ["1", "2", "3", "5"]),
         {"zip": ["02139", "94105", "02139", "10001"], "n": [1, 2, 3, 5]},
         {"zip": "text", "n": "number"},
-        notes=(r"zip.*leading zeros \('02139'\).*--read 'zip=number'",),
+        notes=(r"zip.*leading zeros \('02139'\).*`read='zip=number'`",),
     ),
     "zeros in front of numbers": Messy(
         "a.csv",

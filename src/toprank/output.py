@@ -53,7 +53,7 @@ def check_writable(path: Path, *, argument: str) -> None:
 def check_table_ending(path: Path, *, argument: str) -> str:
     """The ending of a file a table can be written to.
 
-    >>> check_table_ending(Path("ranked.CSV.gz"), argument="--out")
+    >>> check_table_ending(Path("ranked.CSV.gz"), argument="out")
     '.csv.gz'
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]

@@ -38,10 +38,10 @@ def test_ten_is_more_than_nine():
     ("values", "positive", "message"),
     [
         ([1, 1, 1], (), "one class only"),
-        ([0, 1, 2], (), "3 different values .* --positive"),
+        ([0, 1, 2], (), "3 different values .* `positive`"),
         (list(np.linspace(0, 1, 40)), (), "40 different values"),
         ([0, 1, None], (), "1 of 3 labels are missing, the first in row 3"),
-        (["bad", "good"], (), "--positive"),
+        (["bad", "good"], (), "`positive="),
         ([0, 1], ("yes",), "'yes' is not a value"),
         ([0, 1], ("0", "1"), "one class only"),
     ],

@@ -137,7 +137,7 @@ def test_one_writer_at_a_time(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="--results"):
+    with pytest.raises(InputError, match="`results="):
         run_cells(_cells(), Store(tmp_path / "file" / "folder", "someone-2020"), jobs=1)
 
 

@@ -367,7 +367,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from toprank.errors import InputError
 
         if isinstance(error, InputError):
-            return _complain(f"{error}{_remedy(error)}")
+            from toprank.workflow.flags import in_flags
+
+            return _complain(f"{in_flags(str(error))}{_remedy(error)}")
         raise
     if code == INTERRUPTED:
         print("toprank: interrupted", file=sys.stderr)

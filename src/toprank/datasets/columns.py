@@ -275,7 +275,7 @@ def _folded_note(name: str, folded: list[list[str]]) -> Note:
     """Which spellings count as one word."""
     examples = "; ".join(", ".join(map(repr, words[:4])) for words in folded[:3])
     more = f"; and {len(folded) - 3} more" if len(folded) > 3 else ""
-    text = f"spellings taken as one word: {examples}{more} (--read '{name}=exact text' keeps them apart)"
+    text = f"spellings taken as one word: {examples}{more} (`read='{name}=exact text'` keeps them apart)"
     return Note(name, "read", text)
 
 

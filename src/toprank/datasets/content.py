@@ -102,7 +102,7 @@ def _encoding(data: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:
         # Without a mark, text in UTF-16 shows in that every other byte is zero.
         encoding = "utf-16-be" if start[::2].count(0) > start[1::2].count(0) else "utf-16-le"
         return encoding, (
-            f"{name} has no mark of its encoding and was read as {encoding}; --encoding sets another.",
+            f"{name} has no mark of its encoding and was read as {encoding}; `encoding` sets another.",
         )
     try:
         data.decode("utf-8")
@@ -113,7 +113,7 @@ def _encoding(data: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:
         word = data[max(error.start - 12, 0) : error.end + 12].decode(encoding).split("\n")
         shown = max(word, key=len).strip(' ",;|\t\r')
         return encoding, (
-            f"{name} is not UTF-8 (line {row}, {shown!r}) and was read as {called}; --encoding sets another.",
+            f"{name} is not UTF-8 (line {row}, {shown!r}) and was read as {called}; `encoding` sets another.",
         )
     return None, ()
 
@@ -138,7 +138,7 @@ def _utf8(data: bytes, encoding: str | None, name: str) -> bytes:
     except UnicodeError as error:
         where = f" (byte {error.start + 1})" if isinstance(error, UnicodeDecodeError) else ""
         raise InputError(
-            f"{name!r} is not {encoding} text{where}; leave --encoding out to have it found."
+            f"{name!r} is not {encoding} text{where}; leave `encoding` out to have it found."
         ) from None
 
 

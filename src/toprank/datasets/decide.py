@@ -105,7 +105,7 @@ def _needs_a_look(cells: pd.Series[Any]) -> bool:
 
     types = pd.api.types
     if types.is_complex_dtype(cells.dtype) or types.is_timedelta64_dtype(cells.dtype):
-        raise InputError(f"Column {cells.name!r} is of type {cells.dtype}; leave it out with --ignore.")
+        raise InputError(f"Column {cells.name!r} is of type {cells.dtype}; leave it out with `ignore`.")
     return not (
         types.is_numeric_dtype(cells.dtype)
         or types.is_datetime64_any_dtype(cells.dtype)
@@ -200,7 +200,7 @@ def _assumed_decimal(name: str, evidence: Evidence, numbers: Pairs, chosen: int,
     why = " like the other columns" if habits.decimal is not None else ""
     text = (
         f"{evidence.cells[place].strip()!r} was read as {numbers[place, chosen]:.15g}{why}; no cell tells"
-        f" whether it means {numbers[place, 1 - chosen]:.15g}: if so, say --read '{name}={other}'"
+        f" whether it means {numbers[place, 1 - chosen]:.15g}: if so, say `read='{name}={other}'`"
     )
     # Columns beyond doubt in the same file settle it well enough for a note.
     return Note(name, "assumed", text, warning=habits.decimal is None)
@@ -244,7 +244,7 @@ def _as_dates(
         other = ("month", "day")[chosen]
         text = (
             f"{evidence.cells[place].strip()!r} was read as {meant}, {order} first; no cell tells whether it"
-            f" means {else_}: if so, say --read '{name}={other} first'"
+            f" means {else_}: if so, say `read='{name}={other} first'`"
         )
         notes.append(Note(name, "assumed", text, warning=habits.order is None))
     elif verdict.way is not None:
@@ -292,7 +292,7 @@ def _why_text(name: str, evidence: Evidence, numbers: Pairs) -> list[Note]:
     if evidence.is_code():
         cell = str(evidence.cells[int(np.argmax(evidence.codes))]).strip()
         why = "leading zeros" if cell.startswith("0") else "more digits than a number keeps"
-        text = f"kept as text for its {why} ({cell!r}); if it is a quantity, say --read '{name}=number'"
+        text = f"kept as text for its {why} ({cell!r}); if it is a quantity, say `read='{name}=number'`"
         return [Note(name, "read", text)]
     for pairs, ways, sign in (
         (numbers, ("decimal point", "decimal comma"), "numbers"),
@@ -306,7 +306,7 @@ def _why_text(name: str, evidence: Evidence, numbers: Pairs) -> list[Note]:
             )
             text = (
                 f"kept as text, because it mixes two ways to write {sign}, {one} and {two}: write it in one"
-                f" way, or say --read '{name}={ways[0]}' or '{name}={ways[1]}'"
+                f" way, or say `read='{name}={ways[0]}'` or '{name}={ways[1]}'"
             )
             return [Note(name, "assumed", text, warning=True)]
     units = evidence.all_units()
@@ -329,7 +329,7 @@ def _looks_like_numbers(name: str, evidence: Evidence) -> list[Note]:
     place = int(bad[0]) if len(bad) else 0
     text = (
         f"looks like numbers or dates but is kept as text, because of cells such as {evidence.cells[place]!r}"
-        f" (row {evidence.rows[place]}); write it as numbers, or say --read '{name}=number' to take such"
+        f" (row {evidence.rows[place]}); write it as numbers, or say `read='{name}=number'` to take such"
         " cells as missing"
     )
     return [Note(name, "assumed", text, warning=True)]

@@ -11,7 +11,7 @@ from toprank.errors import InputError
 __all__ = ["WAYS", "Declared"]
 
 WAYS = ("number", "decimal comma", "decimal point", "date", "day first", "month first", "text", "exact text")
-"""What `--read COLUMN=WAY` can say."""
+"""What ``read="COLUMN=WAY"`` can say."""
 
 
 @dataclass(frozen=True, slots=True)

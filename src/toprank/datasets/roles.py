@@ -83,7 +83,7 @@ class Roles:
             rows = np.flatnonzero((ids == value).to_numpy())[:2] + 1
             raise InputError(
                 f"id {self.id!r}: '{label_text(value)}' is in rows {rows[0]} and {rows[1]} of {table.source};"
-                f" identifiers must differ. For rows that belong together say --split-by {self.id} instead."
+                f" identifiers must differ. For rows that belong together say `split_by={self.id}` instead."
             )
         return ids
 
@@ -224,13 +224,13 @@ def _obvious(values: list[str], name: object) -> tuple[str, ...]:
     if len(values) > 2:
         raise InputError(
             f"target {name!r} has {len(values)} different values ({_few(values)}):"
-            " say which belong at the top with --positive."
+            " say which belong at the top with `positive`."
         )
     top = plain_top(values)
     if top is None:
         raise InputError(
             f"target {name!r} has the labels {values[0]!r} and {values[1]!r}, and nothing says which belongs"
-            f" at the top; say so with --positive {values[0]} or --positive {values[1]}."
+            f" at the top; say so with `positive={values[0]}` or `positive={values[1]}`."
         )
     return (values[top],)
 

@@ -23,7 +23,7 @@ def sentinel_notes(name: str, values: NDArray[np.float64], reading: Any) -> list
     Far means: further from the nearest of the other values than these are from each other.
 
     >>> [note.text for note in sentinel_notes("age", np.array([30.0, 41, 25, -999]), NumberReading())]
-    ["holds -999, far from its other values; if it stands for a missing one, say --missing 'age=-999'"]
+    ["holds -999, far from its other values; if it stands for a missing one, say `missing='age=-999'`"]
     """
     finite = values[np.isfinite(values)]
     if not len(finite) or not any(_is_code(float(edge), reading) for edge in (finite.min(), finite.max())):
@@ -36,7 +36,7 @@ def sentinel_notes(name: str, values: NDArray[np.float64], reading: Any) -> list
             shown = _written(float(values_left[0]), reading)
             text = (
                 f"holds {shown}, far from its other values; if it stands for a missing one, say"
-                f" --missing '{name}={shown}'"
+                f" `missing='{name}={shown}'`"
             )
             notes.append(Note(name, "asked", text, warning=True))
             values_left = values_left[1:]

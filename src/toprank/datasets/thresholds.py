@@ -32,7 +32,7 @@ def is_rule(positive: Sequence[str], values: Collection[str]) -> bool:
     if not any(looks) or all(one.strip() in values for one in positive):
         return False
     if len(positive) > 1:
-        raise InputError(f"positive {positive[0]!r}: a threshold stands alone, without further --positive.")
+        raise InputError(f"positive {positive[0]!r}: a threshold stands alone, without further `positive`.")
     return True
 
 

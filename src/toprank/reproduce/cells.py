@@ -126,7 +126,7 @@ class Selection:
 
 
 def select(paper: Paper, only: Sequence[str]) -> Selection:
-    """Read ``--only``: tables, data sets, rankers and single cells, several with commas.
+    """Read `only`: tables, data sets, rankers and single cells, several with commas.
 
     ``table1``, ``table1:gaussians``, ``table1:gaussians:lr`` and, for the third split alone,
     ``table1:gaussians:lr:3``; without the table, the same in all of them: ``gaussians:lr``.
@@ -135,7 +135,7 @@ def select(paper: Paper, only: Sequence[str]) -> Selection:
     >>> select(paper("rudin-wang-2018"), ["table1:gausians"])
     Traceback (most recent call last):
     ...
-    toprank.errors.InputError: --only 'table1:gausians': rudin-wang-2018 has no such thing; did you
+    toprank.errors.InputError: `only='table1:gausians'`: rudin-wang-2018 has no such thing; did you
     mean 'table1:gaussians'...?
     """
     places = {
@@ -146,7 +146,7 @@ def select(paper: Paper, only: Sequence[str]) -> Selection:
     for text in [text.strip() for item in only for text in item.split(",") if text.strip()]:
         found = _picked(text, places)
         if not found:
-            raise InputError(f"--only {text!r}: {paper.name} has no such thing; {_hint(text, places)}")
+            raise InputError(f"`only={text!r}`: {paper.name} has no such thing; {_hint(text, places)}")
         for place, splits in found.items():
             before = picked.get(place, frozenset())
             picked[place] = None if before is None or splits is None else before | splits

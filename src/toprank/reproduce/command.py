@@ -117,13 +117,13 @@ def totals(one: Paper, figures: Figures, budget: float) -> float:
 
 def _checked(options: Options) -> list[Paper]:
     if not (options.budget > 0 and math.isfinite(options.budget)):
-        raise InputError(f"--budget {options.budget} is not a positive number.")
+        raise InputError(f"`budget={options.budget}` is not a positive number.")
     if options.jobs != -1 and options.jobs < 1:
-        raise InputError(f"--jobs {options.jobs} is neither a number of processes nor -1 for all processors.")
+        raise InputError(f"`jobs={options.jobs}` is neither a number of processes nor -1 for all processors.")
     if options.paper is None and options.only:
-        raise InputError("--only needs the name of a paper before it, for example rudin-wang-2018.")
+        raise InputError("`only` needs the name of a paper before it, for example rudin-wang-2018.")
     if options.docs is not None:
-        check_writable(options.docs, argument="--docs")
+        check_writable(options.docs, argument="`docs`")
     return list(all_papers().values()) if options.paper is None else [paper(options.paper)]
 
 

@@ -105,7 +105,7 @@ def _computed(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, Recor
         except TerminatedWorkerError:
             raise InputError(
                 "A worker process was ended from outside, perhaps because memory ran out; what was finished"
-                " is kept. Call again to go on, with a smaller --jobs if need be."
+                " is kept. Call again to go on, with a smaller `jobs` if need be."
             ) from None
 
 

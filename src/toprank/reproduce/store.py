@@ -83,7 +83,7 @@ class Store:
     def _damaged(self, number: int) -> InputError:
         return InputError(
             f"Line {number} of {str(self.file)!r} is damaged; delete that line to have its cell computed"
-            " again, or name another folder with --results."
+            " again, or name another folder with `results`."
         )
 
     def _lines(self) -> list[bytes]:
@@ -106,7 +106,7 @@ class Store:
             sync_folder(self.folder)
         except OSError as error:
             raise InputError(
-                f"--results {str(self.folder)!r} cannot be written to: {error.strerror}."
+                f"`results={str(self.folder)!r}` cannot be written to: {error.strerror}."
             ) from None
         with stream:
             _lock(stream.fileno(), self.file)
@@ -140,5 +140,5 @@ def _lock(descriptor: int, file: Path) -> None:
     except OSError:
         raise InputError(
             f"Another toprank reproduce is writing to {str(file)!r}; wait for it, or name another folder with"
-            " --results."
+            " `results`."
         ) from None

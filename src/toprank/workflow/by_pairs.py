@@ -18,6 +18,7 @@ from toprank.datasets import Declared, InputError, Note, Roles, Table
 from toprank.datasets.pair_file import read_pair_file
 from toprank.model import RankingModel
 from toprank.preferences import pair_folds
+from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.listing import plain_list
 from toprank.workflow.source import Columns, read_items
 from toprank.workflow.watch import Silent, Watch
@@ -157,8 +158,8 @@ def rank_by_pairs(
         held_out=held_out,
         ranker=_words(ranker),
         outcome=ranker.outcome_,
-        notes=notes,
-        remarks=[*table.remarks, *datasets.warning_sentences(notes)],
+        notes=notes_in_flags(notes),
+        remarks=list(map(in_flags, [*table.remarks, *datasets.warning_sentences(notes)])),
         interrupted=kept.interrupted,
     )
 

@@ -21,6 +21,7 @@ from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
 from toprank.workflow.afford import affordable_members
 from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up
+from toprank.workflow.flags import in_flags
 from toprank.workflow.options import checked_settings
 from toprank.workflow.source import Source, provenance
 from toprank.workflow.splits import held_out_splits
@@ -302,7 +303,7 @@ def _each_once(remarks: list[str]) -> list[str]:
     """Remarks that differ in figures only are said once, as they came first."""
     said: dict[str, str] = {}
     for remark in remarks:
-        said.setdefault(re.sub(r"[0-9.e+-]+", "#", remark), remark)
+        said.setdefault(re.sub(r"[0-9.e+-]+", "#", remark), in_flags(remark))
     return list(said.values())
 
 

@@ -33,6 +33,7 @@ from toprank.workflow.candidates import (
 from toprank.workflow.contributions import linear_coefficients
 from toprank.workflow.depth import chosen_depth
 from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
+from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.found import found_within
 from toprank.workflow.groups import Groups, group_shares
 from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
@@ -132,7 +133,7 @@ class _Job:
             settings,
             names,
             encoder,
-            notes,
+            notes_in_flags(notes),
             X,
             source.table if others is None else others,
             others is not None,
@@ -310,7 +311,7 @@ class _Job:
             groups=self._groups(listing, place),
             duplicates=repeated_rows(items),
             notes=self.notes,
-            new_notes=new_notes if self.unseen else [],
+            new_notes=notes_in_flags(new_notes) if self.unseen else [],
             remarks=self._all_remarks(depth),
             interrupted=kept.interrupted,
             seconds=math.nan,
@@ -361,7 +362,7 @@ class _Job:
                 said.append(f"{count} rows of {source.table.source} have no label and are left out.")
         said += column_hints(self.task.items, self.encoder, self.X)
         said += width_hint(self.X.shape[1], self.source.rows if depth is None else depth, depth is not None)
-        return list(dict.fromkeys([*said, *self.remarks]))
+        return list(dict.fromkeys(map(in_flags, [*said, *self.remarks])))
 
     def _provenance(self, name: str) -> dict[str, Any]:
         return provenance(self.source, self.task.budget, self.options.seed) | {

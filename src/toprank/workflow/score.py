@@ -11,6 +11,7 @@ from toprank.datasets import InputError, Note, Table, warning_sentences
 from toprank.datasets.roles import binary_labels
 from toprank.model import RankingModel, load_model
 from toprank.workflow.fitting import value_of
+from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.held_out import chance_value
 from toprank.workflow.listing import plain_list
 from toprank.workflow.options import optimisable
@@ -65,8 +66,8 @@ def score_file(
     X, notes = model.encoder.encode(model.roles.features(table))
     listing = plain_list(model, table, X)
     value, chance = _value(model, table)
-    remarks = [*table.remarks, *warning_sentences(notes), *missing_id(model, table)]
-    return ScoreReport(model, listing, table.source, value, chance, notes, remarks)
+    remarks = [*map(in_flags, [*table.remarks, *warning_sentences(notes)]), *missing_id(model, table)]
+    return ScoreReport(model, listing, table.source, value, chance, notes_in_flags(notes), remarks)
 
 
 def missing_id(model: RankingModel, table: Table) -> list[str]:

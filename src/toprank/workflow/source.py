@@ -18,6 +18,7 @@ from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.load import Dataset
 from toprank.datasets.readings import DateReading, TextReading
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
+from toprank.workflow.flags import in_flags
 
 __all__ = [
     "Columns",
@@ -277,7 +278,8 @@ def _source(
         labelled = replace(labelled, features=datasets.described(labelled.features, declared))
         _, notes = datasets.learn_encoder(labelled.features)
         remarks += tuple(datasets.warning_sentences(notes))
-    return Source(table, labelled, roles, nominal, fingerprint, remarks, unlabelled, times)
+    said_so = tuple(map(in_flags, remarks))
+    return Source(table, labelled, roles, nominal, fingerprint, said_so, unlabelled, times)
 
 
 def _held_together(columns: Columns) -> str | None:

@@ -1,0 +1,52 @@
+"""Arguments in messages, as the command line writes them.
+
+Layers below the commands know no command line: their messages name an argument as Python does, in backticks,
+```read='age=number'```, and the command turns it into the option, ``--read 'age=number'``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from toprank.datasets import Note
+
+__all__ = ["ARGUMENTS", "in_flags", "notes_in_flags"]
+
+ARGUMENTS = frozenset(
+    {
+        "budget",
+        "docs",
+        "encoding",
+        "ignore",
+        "jobs",
+        "missing",
+        "only",
+        "positive",
+        "read",
+        "results",
+        "split_by",
+    }
+)
+"""Arguments that lower layers name; each is an option of a command."""
+_NAMED = re.compile(rf"`({'|'.join(sorted(ARGUMENTS))})(?:=(.*?))?`")
+
+
+def in_flags(message: str) -> str:
+    """A message with the options of the command line in the place of arguments.
+
+    >>> in_flags("if so, say `read='price=decimal comma'`, or leave `split_by` out")
+    "if so, say --read 'price=decimal comma', or leave --split-by out"
+    """
+    return _NAMED.sub(_flag, message)
+
+
+def notes_in_flags(notes: Iterable[Note]) -> list[Note]:
+    """Notes about columns with the options of the command line in the place of arguments."""
+    return [replace(note, text=in_flags(note.text)) for note in notes]
+
+
+def _flag(found: re.Match[str]) -> str:
+    flag = f"--{found[1].replace('_', '-')}"
+    return flag if found[2] is None else f"{flag} {found[2]}"
