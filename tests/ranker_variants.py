@@ -59,9 +59,17 @@ MODES = {
             *([*modes("engine", "auto", "lightgbm")] if find_spec("lightgbm") else modes("engine", "auto")),
         ],
     ),
+    "GradientFreeBoosting": (
+        {"n_estimators": 15, "singular_every": 5},
+        [*modes("family", "logit", "multi_logit"), *modes("validation_fraction", 0.3)],
+    ),
     "GreedyRankRLS": ({}, modes("levels", "continuous")),
     "Grill": ({}, []),
     "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),
+    "LogitBoost": (
+        {"n_estimators": 15},
+        [*modes("learner", "column"), {"validation_fraction": 0.3}],
+    ),
     "PNormPush": (
         {"n_estimators": 10},
         [
@@ -159,6 +167,10 @@ MODES = {
             },
             {"max_bins": None, "n_jobs": 2},
         ],
+    ),
+    "StabilitySelection": (
+        {"ranker": toprank.GradientFreeBoosting(n_estimators=10), "n_subsamples": 4},
+        modes("rule", "threshold"),
     ),
     "TauFPL": ({"negative_share": 0.3}, modes("loss", "logistic", "hinge")),
     "TopEnsemble": (

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from toprank import preferences as preferences
     from toprank import report as report
     from toprank import statistics as statistics
+    from toprank.boosting.gradient_free import GradientFreeBoosting as GradientFreeBoosting
+    from toprank.boosting.logit_boost import LogitBoost as LogitBoost
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
     from toprank.ensemble.rank_then_rerank import RankThenRerank as RankThenRerank
+    from toprank.ensemble.stability_selection import StabilitySelection as StabilitySelection
     from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
     from toprank.rankers.accuracy_at_top import AccuracyAtTop as AccuracyAtTop
     from toprank.rankers.direct import DirectRanker as DirectRanker
@@ -55,9 +58,11 @@ _HOME = {
     "DirectRanker": "toprank.rankers.direct",
     "ExactRanker": "toprank.rankers.exact",
     "GradientBoostingRanker": "toprank.trees.boosting",
+    "GradientFreeBoosting": "toprank.boosting.gradient_free",
     "GreedyRankRLS": "toprank.rankers.greedy_rank_rls",
     "Grill": "toprank.rankers.pat_mat",
     "InfinitePush": "toprank.rankers.infinite_push",
+    "LogitBoost": "toprank.boosting.logit_boost",
     "PNormPush": "toprank.rankers.p_norm_push",
     "PNormPushCV": "toprank.rankers.tuning.named",
     "PatMat": "toprank.rankers.pat_mat",
@@ -70,6 +75,7 @@ _HOME = {
     "RankThenRerank": "toprank.ensemble.rank_then_rerank",
     "RankerCV": "toprank.rankers.tuning.search_cv",
     "RankingForest": "toprank.trees.forest",
+    "StabilitySelection": "toprank.ensemble.stability_selection",
     "TauFPL": "toprank.rankers.top_push",
     "TopEnsemble": "toprank.ensemble.top_ensemble",
     "TopPush": "toprank.rankers.top_push",

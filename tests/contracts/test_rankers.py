@@ -60,14 +60,22 @@ def known_failures(ranker):
             EQUIVALENCE, "rows are held out at random: others when weights become repetitions"
         )
     if isinstance(
-        ranker, (toprank.RankerCV, toprank.RankThenRerank, toprank.BaggedRanker, toprank.RankingForest)
+        ranker,
+        (
+            toprank.RankerCV,
+            toprank.RankThenRerank,
+            toprank.BaggedRanker,
+            toprank.RankingForest,
+            toprank.StabilitySelection,
+        ),
     ):
         found |= dict.fromkeys(
             EQUIVALENCE, "rows are dealt at random: otherwise when weights become repetitions"
         )
     if isinstance(ranker, toprank.TreeRank) and (ranker.min_samples_leaf > 1 or ranker.leaf_penalty == "cv"):
         found |= dict.fromkeys(EQUIVALENCE, "the size of leaves and folds is counted in rows, not in weight")
-    if isinstance(ranker, toprank.GradientBoostingRanker):
+    trees = isinstance(ranker, toprank.LogitBoost) and ranker.learner == "tree"
+    if isinstance(ranker, toprank.GradientBoostingRanker) or trees:
         found |= dict.fromkeys(EQUIVALENCE, "the size of leaves and bins is counted in rows, not in weight")
     if isinstance(ranker, toprank.PluginRanker) and isinstance(ranker.estimator, RandomForestClassifier):
         found |= dict.fromkeys(EQUIVALENCE, "a forest draws rows at random")

@@ -12,7 +12,9 @@ _LAZY = {
     "PrecisionRecallDisplay": "figures",
     "ProgressBar": "notebook",
     "ROCDisplay": "figures",
+    "RankingTreeDisplay": "tree",
     "SearchProgressDisplay": "progress",
+    "StabilityPathDisplay": "selection",
 }
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "PrecisionRecallDisplay",
     "ProgressBar",
     "ROCDisplay",
+    "RankingTreeDisplay",
     "SearchProgressDisplay",
+    "StabilityPathDisplay",
 ]
 
 

@@ -103,6 +103,11 @@ class RankingTree:
         tied = np.where(mass > 1.0, tied, 0.0)
         return float((inside * up / mass) @ (below - tied) / (all_up * all_down))
 
+    def leaf_says(self, node: int) -> str:
+        """What there is in a leaf."""
+        up, down = self.masses[node, :2]
+        return f"{up:g} of {up + down:g} positive"
+
     def left_and_right(self, node: int) -> tuple[int, int]:
         """The two children of a node, the better one first."""
         child = int(self.links[node, CHILD])

@@ -10,15 +10,30 @@ from numpy.typing import NDArray
 
 from toprank.trees.nodes import FEATURE, RankingTree
 
-__all__ = ["tree_importances", "tree_text"]
+__all__ = ["condition", "leaf_numbers", "names_of", "tree_importances", "tree_text"]
 
 Floats = NDArray[np.float64]
 
 
 def tree_text(tree: RankingTree, names: Sequence[str], decimals: int, leaf_order: str) -> str:
     """The nodes, left before right, each below its parent; leaves with their number in the list."""
-    number = {int(leaf): place for place, leaf in enumerate(tree.order(leaf_order), start=1)}
-    return "\n".join(_lines(tree, names, decimals, number))
+    return "\n".join(_lines(tree, names, decimals, leaf_numbers(tree, leaf_order)))
+
+
+def leaf_numbers(tree: RankingTree, leaf_order: str) -> dict[int, int]:
+    """The place of each leaf in the list, by its node, from 1."""
+    return {int(leaf): place for place, leaf in enumerate(tree.order(leaf_order), start=1)}
+
+
+def names_of(estimator: Any, names: Sequence[str] | None) -> list[str]:
+    """The names given, those the rows of a fitted estimator came with, or x0, x1, ..."""
+    known = getattr(estimator, "feature_names_in_", None) if names is None else names
+    wanted = int(estimator.n_features_in_)
+    if known is None:
+        known = [f"x{feature}" for feature in range(wanted)]
+    if len(known) != wanted:
+        raise ValueError(f"feature_names has {len(known)} names, but there are {wanted} features.")
+    return [str(name) for name in known]
 
 
 def _lines(tree: RankingTree, names: Sequence[str], decimals: int, number: dict[int, int]) -> Iterator[str]:
@@ -29,15 +44,14 @@ def _lines(tree: RankingTree, names: Sequence[str], decimals: int, number: dict[
         if says:
             yield "|   " * (depth - 1) + says
         if tree.links[node, FEATURE] < 0:
-            up, down = tree.masses[node, :2]
-            yield "|   " * depth + f"leaf {number[node]}: {up:g} of {up + down:g} positive"
+            yield "|   " * depth + f"leaf {number[node]}: {tree.leaf_says(node)}"
             continue
         left, right = tree.left_and_right(node)
         for child in (right, left):
-            waiting.append((child, depth + 1, _condition(tree, node, child, names, decimals)))
+            waiting.append((child, depth + 1, condition(tree, node, child, names, decimals)))
 
 
-def _condition(tree: RankingTree, node: int, child: int, names: Sequence[str], decimals: int) -> str:
+def condition(tree: RankingTree, node: int, child: int, names: Sequence[str], decimals: int) -> str:
     """What is true of the rows of a child."""
     _, first, left_first, _ = tree.links[node]
     if tree.splitters:

@@ -20,7 +20,7 @@ from toprank.trees.codes import code_type, encode
 from toprank.trees.growing import UNLIMITED, Growth, compile_growth, grow_tree
 from toprank.trees.nodes import PackedTrees, RankingTree
 from toprank.trees.pruning import critical_prices, pruned
-from toprank.trees.showing import tree_importances, tree_text
+from toprank.trees.showing import names_of, tree_importances, tree_text
 from toprank.trees.splitting import grow_with, leaf_by_splitters
 
 __all__ = ["TreeRank"]
@@ -234,14 +234,7 @@ class TreeRank(BaseRanker):
             Of the thresholds.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
-        if names is None:
-            names = [f"x{feature}" for feature in range(self.n_features_in_)]
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                f"feature_names has {len(names)} names, but there are {self.n_features_in_} features."
-            )
-        return tree_text(self.tree_, [str(name) for name in names], decimals, self.leaf_order)
+        return tree_text(self.tree_, names_of(self, feature_names), decimals, self.leaf_order)
 
     # -- tags ---------------------------------------------------------------------------------
 

@@ -1,0 +1,68 @@
+"""Rows that are held out, and a model that is followed on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.base import Matrix
+from toprank.boosting.componentwise import Columns, Judge
+from toprank.boosting.families import Family
+
+__all__ = ["Watcher", "hold_out"]
+
+Floats = NDArray[np.float64]
+
+
+def hold_out(
+    grade: Floats, weight: Floats | None, share: float | None, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
+    """Rows to learn from and rows to watch (or None); rows without weight are among neither.
+
+    Rows are drawn level by level where every level has two rows at least, else from all alike.
+    """
+    counted = np.arange(len(grade)) if weight is None else np.flatnonzero(weight > 0)
+    if share is None:
+        return counted, None
+    if not 0 < share < 1:
+        raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
+    codes, counts = np.unique(grade[counted], return_inverse=True, return_counts=True)[1:]
+    if counts.min() < 2:
+        codes, counts = np.zeros(len(counted), dtype=np.intp), np.array([len(counted)])
+    held = np.zeros(len(counted), dtype=bool)
+    for code, count in enumerate(counts):
+        rows = rng.permutation(np.flatnonzero(codes == code))
+        held[rows[: max(1, round(share * count))]] = True
+    for part, use in ((held, "watch"), (~held, "learn from")):
+        if len(np.unique(grade[counted[part]])) < 2:
+            raise ValueError(
+                f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
+            )
+    return counted[~held], counted[held]
+
+
+class Watcher:
+    """Follows the worth of the scores of held-out rows and says when it has not grown for long enough."""
+
+    def __init__(self, columns: Columns, family: Family, X: Matrix, judge: Judge, patience: int) -> None:
+        rows: Any = X
+        self._X = rows if isinstance(rows, np.ndarray) else rows.tocsc()
+        self._columns, self._family, self._judge, self._patience = columns, family, judge, patience
+        self._values = np.tile(family.start(), (rows.shape[0], 1))
+        self.values: list[float] = []
+        self.best = 0
+        self._best_value = -np.inf
+
+    def __call__(self, feature: int, slope: Floats, intercept: Floats) -> bool:
+        """One more step: whether to go on."""
+        column = (
+            self._X[:, feature] if isinstance(self._X, np.ndarray) else self._X[:, [feature]].toarray()[:, 0]
+        )
+        scaled = (column - self._columns.shift[feature]) / self._columns.scale[feature]
+        self._values = self._values + intercept + np.outer(scaled, slope)
+        self.values.append(self._judge(self._family.scores(self._values)))
+        if self.values[-1] > self._best_value:
+            self._best_value, self.best = self.values[-1], len(self.values)
+        return len(self.values) - self.best < self._patience
