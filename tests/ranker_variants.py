@@ -98,6 +98,7 @@ MODES = {
             {"validation_fraction": 0.3, "validation_statistic": "auc"},
         ],
     ),
+    "RankOver": ({}, modes("classifier", LogisticRegression())),
     "RankRLS": (
         {},
         [

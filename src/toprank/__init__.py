@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from toprank.trees.boosting import GradientBoostingRanker as GradientBoostingRanker
     from toprank.trees.consensus import consensus as consensus
     from toprank.trees.forest import RankingForest as RankingForest
+    from toprank.trees.rank_over import RankOver as RankOver
     from toprank.trees.tree_rank import TreeRank as TreeRank
 
 __version__ = "0.1.0"
@@ -68,6 +69,7 @@ _HOME = {
     "PatMat": "toprank.rankers.pat_mat",
     "PluginRanker": "toprank.rankers.plugin",
     "RankBoost": "toprank.rankers.rank_boost",
+    "RankOver": "toprank.trees.rank_over",
     "RankRLS": "toprank.rankers.rank_rls",
     "RankRLSCV": "toprank.rankers.tuning.named",
     "RankSVM": "toprank.rankers.rank_svm",

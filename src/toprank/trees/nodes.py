@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -113,12 +113,17 @@ class RankingTree:
         child = int(self.links[node, CHILD])
         return (child, child + 1) if self.links[node, LEFT_FIRST] else (child + 1, child)
 
-    def without(self, cut: NDArray[np.bool_]) -> RankingTree:
-        """The tree with the nodes made leaves at which `cut` is true, and what was below them gone."""
+    def kept(self, cut: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which nodes stay when those become leaves at which `cut` is true."""
         kept = np.ones(len(self.links), dtype=bool)
         for node in self.inner:
             child = self.links[node, CHILD]
             kept[child : child + 2] = kept[node] and not cut[node]
+        return kept
+
+    def without(self, cut: NDArray[np.bool_]) -> RankingTree:
+        """The tree with the nodes made leaves at which `cut` is true, and what was below them gone."""
+        kept = self.kept(cut)
         number = np.cumsum(kept) - 1
         links = self.links.copy()
         links[cut] = -1
@@ -128,7 +133,14 @@ class RankingTree:
         splitters = [
             None if cut[node] else self.splitters[node] for node in np.flatnonzero(kept) if self.splitters
         ]
-        return RankingTree(links[kept], self.thresholds[kept], gains[kept], self.masses[kept], splitters)
+        return replace(
+            self,
+            links=links[kept],
+            thresholds=self.thresholds[kept],
+            gains=gains[kept],
+            masses=self.masses[kept],
+            splitters=splitters,
+        )
 
 
 @dataclass(frozen=True)
