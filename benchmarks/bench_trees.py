@@ -22,13 +22,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import stats
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from toprank import GradientBoostingRanker, RankingForest, TreeRank, statistics
+from toprank import (
+    GradientBoostingRanker,
+    GradientFreeBoosting,
+    LogitBoost,
+    RankingForest,
+    RankOver,
+    TreeRank,
+    statistics,
+)
 from toprank.base import ranking_scores
 
 SETS = ["mammography", "pima", "spambase", "abalone19", "boston_chas", "travelmode"]
@@ -47,17 +56,45 @@ def models(seed):
         from lightgbm import LGBMClassifier
 
         found["LightGBM"] = LGBMClassifier(n_jobs=1, verbosity=-1, random_state=seed)
+        found["LightGBM, lambdarank"] = OneGroup("lightgbm", seed)
     if find_spec("xgboost"):
         from xgboost import XGBClassifier
 
         found["XGBoost"] = XGBClassifier(n_jobs=1, random_state=seed)
+        found["XGBoost, lambdarank"] = OneGroup("xgboost", seed)
     return found | {
+        "GradientFreeBoosting": make_pipeline(StandardScaler(), GradientFreeBoosting(random_state=seed)),
+        "LogitBoost": LogitBoost(random_state=seed),
+        "RankOver": RankOver(random_state=seed),
         "TreeRank": TreeRank(random_state=seed),
         "RankingForest": RankingForest(random_state=seed),
         "boosting, logistic": GradientBoostingRanker(random_state=seed),
         "boosting, p-norm": GradientBoostingRanker("p_norm", random_state=seed),
         "boosting, top 10 % of the negatives": GradientBoostingRanker(negative_share=0.1, random_state=seed),
     }
+
+
+class OneGroup(BaseEstimator):
+    """Others' lambdarank with all rows in one group, where they allow it: LightGBM up to 10,000 rows."""
+
+    def __init__(self, library, seed=0):
+        self.library, self.seed = library, seed
+
+    def fit(self, X, y):
+        if self.library == "lightgbm":
+            from lightgbm import LGBMRanker
+
+            self.ranker_ = LGBMRanker(n_jobs=1, verbosity=-1, random_state=self.seed)
+            self.ranker_.fit(X, y, group=[len(y)])
+        else:
+            from xgboost import XGBRanker
+
+            self.ranker_ = XGBRanker(n_jobs=1, random_state=self.seed)
+            self.ranker_.fit(X, y, qid=np.zeros(len(y), dtype=int))
+        return self
+
+    def predict(self, X):
+        return self.ranker_.predict(X)
 
 
 def held_out(out, sets, repeats):

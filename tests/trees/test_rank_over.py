@@ -21,9 +21,9 @@ def test_followed_by_hand():
     """One feature, one threshold a classifier.
 
     Negatives at 1, 2, 3, 4 and positives at 2.5, 3.5, 4.5, 4.6. Half-way between 0 and 1 a set may hold two
-    negatives: x > 2 holds 3 and 4 and all positives, a corner at (1/2, 1). Left of it, half-way, one negative:
-    x > 3 holds 4 and three positives, (1/4, 3/4), above the line by a quarter. Right of it nothing is above
-    the line.
+    negatives: x > 2 holds 3 and 4 and all positives, a corner at (1/2, 1). Left of it, half-way, one
+    negative: x > 3 holds 4 and three positives, (1/4, 3/4), above the line by a quarter. Right of it nothing
+    is above the line.
     """
     X = np.array([[1], [2], [3], [4], [2.5], [3.5], [4.5], [4.6]], dtype=float)
     y = np.array([0, 0, 0, 0, 1, 1, 1, 1])

@@ -183,7 +183,7 @@ class LogitBoost(BaseRanker):
             n_jobs=1,
             seed=int(run.rng.integers(2**31 - 1)),
         )
-        engine = RegressionTrees(data.X, options)
+        engine = RegressionTrees(data.X, options, run)
         watch = None if held is None else _TreeWatcher(held, self._worth(held), int(self.n_iter_no_change))
         rounds: list[Round] = []
         while len(rounds) < self.n_estimators and (grown := engine.step(objective)) is not None:

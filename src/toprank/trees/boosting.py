@@ -187,7 +187,7 @@ class GradientBoostingRanker(BaseRanker):
             p=float(self.p),
             negative_share=self.negative_share,
         )
-        engine = make_engine(self.engine, part.X, options)
+        engine = make_engine(self.engine, part.X, options, run)
         rounds: list[Round] = []
         while len(rounds) < self.n_estimators and (grown := engine.step(objective)) is not None:
             rounds.append(grown)

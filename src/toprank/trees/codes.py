@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.base import Matrix
+from toprank.control import Run
 
 __all__ = ["Codes", "code_type", "encode"]
 
@@ -39,8 +40,10 @@ class Codes:
     cut_start: NDArray[np.int64]
 
 
-def encode(X: Matrix, max_bins: int | None = None) -> Codes:
+def encode(X: Matrix, max_bins: int | None = None, run: Run | None = None) -> Codes:
     """Codes of all columns: one for each value, or at most `max_bins` with about as many rows each.
+
+    Columns that are not reached before `run` is told to stop have the same code in all rows.
 
     >>> made = encode(np.array([[3.0], [1.0], [np.nan], [3.0]]))
     >>> made.codes.tolist(), made.cuts.tolist()
@@ -48,13 +51,16 @@ def encode(X: Matrix, max_bins: int | None = None) -> Codes:
     """
     n_rows, n_features = X.shape
     columns: Any = X if isinstance(X, np.ndarray) else X.tocsc()
-    edges = [_edges(_column(columns, feature), max_bins) for feature in range(n_features)]
-    n_codes = np.array([len(one) + 2 for one in edges], dtype=np.int64)
-    codes: NDArray[Any] = np.empty((n_features, n_rows), dtype=code_type(max_bins))
-    for feature, its_edges in enumerate(edges):
+    codes: NDArray[Any] = np.ones((n_features, n_rows), dtype=code_type(max_bins))
+    edges = [np.empty(0)] * n_features
+    for feature in range(n_features):
+        if run is not None and run.should_stop():
+            break
         values = _column(columns, feature)
-        codes[feature] = np.searchsorted(its_edges, values, side="left") + 1
+        edges[feature] = _edges(values, max_bins)
+        codes[feature] = np.searchsorted(edges[feature], values, side="left") + 1
         codes[feature, np.isnan(values)] = 0
+    n_codes = np.array([len(one) + 2 for one in edges], dtype=np.int64)
     # Nothing is below a missing value: the first cut of each feature stands for it.
     lists = [np.concatenate(([-np.inf], one)) for one in edges]
     start = np.cumsum([0, *(len(one) for one in lists[:-1])]).astype(np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.base import Matrix
+from toprank.control import Run
 from toprank.trees.codes import encode
 from toprank.trees.nodes import RankingTree
 from toprank.trees.objectives import Objective
@@ -56,8 +57,8 @@ class Engine(Protocol):
         ...
 
 
-def make_engine(name: str, X: Matrix, options: TreeOptions) -> Engine:
-    """The engine by name; "auto" is LightGBM where it is installed."""
+def make_engine(name: str, X: Matrix, options: TreeOptions, run: Run | None = None) -> Engine:
+    """The engine by name, "auto" being LightGBM where it is installed; features are prepared on the clock."""
     there = find_spec("lightgbm") is not None
     if name == "lightgbm" and not there:
         raise ValueError(
@@ -66,7 +67,7 @@ def make_engine(name: str, X: Matrix, options: TreeOptions) -> Engine:
         )
     if name == "lightgbm" or (name == "auto" and there):
         return LightGBM(X, options)
-    return RegressionTrees(X, options)
+    return RegressionTrees(X, options, run)
 
 
 def derivatives(objective: Objective, scores: Floats) -> tuple[float, Floats, Floats]:
@@ -136,8 +137,8 @@ def _varies(X: Matrix) -> bool:
 class RegressionTrees:
     """Trees by scikit-learn, on the codes of the features: Newton's step as a weighted regression."""
 
-    def __init__(self, X: Matrix, options: TreeOptions) -> None:
-        self._codes = encode(X, options.max_bins)
+    def __init__(self, X: Matrix, options: TreeOptions, run: Run | None = None) -> None:
+        self._codes = encode(X, options.max_bins, run)
         self._X = np.ascontiguousarray(self._codes.codes.T, dtype=np.float32)
         self._options = options
         self._scores = np.zeros(X.shape[0])

@@ -188,7 +188,7 @@ class RankingForest(BaseRanker):
     def _grow(self, data: RankingData, run: Run) -> list[_Grown]:
         workers = worker_count(self.n_jobs)
         growth, splitter = self._growth(data), self._node_splitter()
-        codes = encode(data.X, self.max_bins) if splitter is None else None
+        codes = encode(data.X, self.max_bins, run) if splitter is None else None
 
         def tree(part: Run) -> _Grown:
             grown = self._one_tree(data, codes, splitter, growth, part)

@@ -25,9 +25,9 @@ class RankOver(BaseRanker):
     Where `TreeRank` parts the rows, this parts the ROC space: between two corners of the curve found so far
     it looks, among all rows, for the set whose share of the negatives is half-way between theirs and whose
     share of the positives is largest; a classifier learns it with negatives that weigh as much as the curve
-    is steep there, and its threshold is put where no more than that share of the negatives is above it. A corner that
-    lifts the curve by less than `tol` is left out and not looked around further. In the end each set is made
-    to hold those of the smaller rates, and the score is the number of sets a row is in.
+    is steep there, and its threshold is put where no more than that share of the negatives is above it. A
+    corner that lifts the curve by less than `tol` is left out and not looked around further. In the end each
+    set is made to hold those of the smaller rates, and the score is the number of sets a row is in.
 
     Built from the abstract of Clémençon & Vayatis (2010, "Overlaying classifiers: a practical approach to
     optimal scoring": classifiers by constrained minimisation, laid over each other) and from Werner (2020,
@@ -195,7 +195,7 @@ class _Shares:
         self.up, self.down = self.up / self.up.sum(), self.down / self.down.sum()
 
     def threshold(self, scores: Floats, alpha: float) -> float:
-        """The lowest score of a positive at or above which there is no more than that share of the negatives."""
+        """The lowest score of a positive with no more than that share of the negatives at or above it."""
         falling = np.argsort(-scores, kind="stable")
         ordered, mass = scores[falling], np.cumsum(self.down[falling])
         last_of_its_score = np.append(ordered[1:] != ordered[:-1], True)

@@ -168,7 +168,8 @@ class TreeRank(BaseRanker):
         if self.splitter is not None:
             return grow_with(self.splitter, data, growth, run)
         weight = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
-        return grow_tree(encode(data.X), np.arange(len(data.y), dtype=np.int32), weight, data.y, growth, run)
+        codes = encode(data.X, run=run)
+        return grow_tree(codes, np.arange(len(data.y), dtype=np.int32), weight, data.y, growth, run)
 
     def _growth(self, data: RankingData) -> Growth:
         depth = None if self.max_depth is None else check_count("max_depth", self.max_depth)
