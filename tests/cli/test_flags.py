@@ -9,7 +9,7 @@ import typer
 
 import toprank
 from toprank.cli.main import app, main
-from toprank.workflow.flags import ARGUMENTS, in_flags
+from toprank.workflow.flags import ARGUMENTS
 
 HOUSE = Path(toprank.__file__).parent
 COMMANDS = ("cli", "screen", "workflow")
