@@ -16,10 +16,12 @@ extensions = [
     "sphinx_copybutton",
 ]
 autosummary_generate = True
+autosummary_ignore_module_all = False  # a page for each name of `__all__`, and for no other
+templates_path = ["_templates"]
 autodoc_typehints = "none"  # the docstrings say it in words
 numpydoc_show_class_members = False
 myst_enable_extensions = ["dollarmath", "colon_fence"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
 html_theme = "furo"
 html_title = "toprank"
 # The same source always gives the same page.

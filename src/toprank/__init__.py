@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from toprank import control as control
     from toprank import datasets as datasets
     from toprank import exact as exact
+    from toprank import model as model
     from toprank import preferences as preferences
     from toprank import report as report
     from toprank import statistics as statistics
+    from toprank import testing as testing
     from toprank.boosting.gradient_free import GradientFreeBoosting as GradientFreeBoosting
     from toprank.boosting.logit_boost import LogitBoost as LogitBoost
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
@@ -87,7 +89,7 @@ _HOME = {
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }
-_SUBMODULES = ("control", "datasets", "exact", "preferences", "report", "statistics")
+_SUBMODULES = ("control", "datasets", "exact", "model", "preferences", "report", "statistics", "testing")
 
 __all__ = sorted([*_HOME, *_SUBMODULES])
 

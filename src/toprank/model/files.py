@@ -61,12 +61,28 @@ class UntrustedTypesError(InputError):
 
 
 def save_model(model: RankingModel, path: str | os.PathLike[str]) -> None:
-    """Write a model as ``.json`` (linear models, readable) or ``.skops`` (any), whole or not at all."""
+    """Write a model as ``.json`` (linear models, readable) or ``.skops`` (any), whole or not at all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank import TopPush
+    >>> from toprank.datasets import Roles
+    >>> visits = pd.DataFrame({"age": [3, 9, 8, 1], "failed": [0, 1, 1, 0]})
+    >>> model = RankingModel.learned(TopPush(), visits, Roles("failed"))
+    >>> save_model(model, "model.json")  # doctest: +SKIP
+    """
     write_whole({Path(path): model_bytes(model, path)})
 
 
 def check_model_ending(path: str | os.PathLike[str], *, linear: bool) -> None:
-    """Refuse an ending no model of that kind can be written to, before the model is made."""
+    """Refuse an ending no model of that kind can be written to, before the model is made.
+
+    >>> check_model_ending("model.json", linear=True)
+    >>> check_model_ending("model.json", linear=False)
+    Traceback (most recent call last):
+    toprank.errors.InputError: Model file 'model.json': only linear models are written as JSON; use .skops.
+    """
     ending = Path(path).suffix.lower()
     if ending not in (".json", ".skops"):
         raise InputError(f"Model file {str(path)!r}: its name must end in .json or .skops.")
@@ -77,7 +93,15 @@ def check_model_ending(path: str | os.PathLike[str], *, linear: bool) -> None:
 
 
 def model_bytes(model: RankingModel, path: str | os.PathLike[str]) -> bytes:
-    """What `save_model` would write to that path; the same model gives the same JSON, byte for byte."""
+    """What `save_model` would write to that path; the same model gives the same JSON, byte for byte.
+
+    >>> import pandas as pd
+    >>> from toprank import TopPush
+    >>> from toprank.datasets import Roles
+    >>> visits = pd.DataFrame({"age": [3, 9, 8, 1], "failed": [0, 1, 1, 0]})
+    >>> model_bytes(RankingModel.learned(TopPush(), visits, Roles("failed")), "model.json")[:1]
+    b'{'
+    """
     ending = Path(path).suffix.lower()
     check_model_ending(path, linear=True)
     return _to_json(model) if ending == ".json" else _to_skops(model)
@@ -97,6 +121,12 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     ------
     InputError
         With one line, when the file is missing, damaged, of another program or of a later version.
+
+    Examples
+    --------
+    >>> load_model("nowhere.json")
+    Traceback (most recent call last):
+    toprank.errors.InputError: There is no model file 'nowhere.json'.
     """
     file = Path(path)
     if not file.is_file():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.base import best_first, ranking_scores
-from toprank.datasets import Encoder, Note, Roles, Table
+from toprank.datasets import Encoder, Labelled, Note, Roles, Table, described, learn_encoder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +36,16 @@ class RankingModel:
         What was optimised.
     provenance : mapping
         Where the model comes from: file, rows, seed, versions. Plain values only.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from toprank import TopPush
+    >>> from toprank.datasets import Roles
+    >>> visits = pd.DataFrame({"age": ["3 y", "9 y", "8 y", "1 y"], "failed": ["no", "yes", "yes", "no"]})
+    >>> model = RankingModel.learned(TopPush(), visits, Roles("failed"))
+    >>> model.ranked(pd.DataFrame({"age": ["2 y", "7 y"]}))[0]["age"].tolist()
+    ['7 y', '2 y']
     """
 
     encoder: Encoder
@@ -45,13 +55,39 @@ class RankingModel:
     statistic: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def learned(
+        cls, ranker: Any, rows: pd.DataFrame | Table, roles: Roles, *, positive: Sequence[str] = ()
+    ) -> RankingModel:
+        """Learn from a table as it comes: how to read its columns, then a ranker over them.
+
+        Parameters
+        ----------
+        ranker : estimator
+            Any ranker or classifier; it is fitted in place.
+        rows : pandas.DataFrame or Table
+            Labelled items.
+        roles : Roles
+            Which columns are label, identifier, query, ignored; the others are features.
+        positive : sequence of str
+            The labels that belong at the top, where two labels do not say it themselves.
+        """
+        data = Labelled.of(_as_table(rows), roles, positive=positive)
+        features = described(data.features) if data.features.description is None else data.features
+        encoder, _ = learn_encoder(features)
+        X, _ = encoder.encode(features)
+        queries = {} if data.qid is None else {"qid": data.qid}
+        ranker.fit(X, data.y, **queries)
+        return cls(encoder, ranker, roles, data.positive, str(getattr(ranker, "statistic", "auc")))
+
     @property
     def text_columns(self) -> tuple[str, ...]:
         """Columns a CSV reader should leave as text, identifiers included."""
         return self.encoder.text_columns + (() if self.roles.id is None else (self.roles.id,))
 
-    def scores(self, table: Table) -> tuple[NDArray[np.float64], list[Note]]:
+    def scores(self, rows: pd.DataFrame | Table) -> tuple[NDArray[np.float64], list[Note]]:
         """Scores of the rows, the higher the nearer to the top, and what had to be done to the columns."""
+        table = _as_table(rows)
         X, notes = self.encoder.encode(self.roles.features(table))
         return ranking_scores(self.ranker, X, self._queries(table)), notes
 
@@ -59,14 +95,19 @@ class RankingModel:
         """Query of each row, where the model was learned within queries and the table has them."""
         return self.roles.queries(table) if self.roles.qid in table.columns else None
 
-    def ranked(self, table: Table) -> tuple[pd.DataFrame, list[Note]]:
+    def ranked(self, rows: pd.DataFrame | Table) -> tuple[pd.DataFrame, list[Note]]:
         """The rows of a table best first, with rank and score.
 
         Ranks start at 1 and, where the model was learned within queries, anew in each query.
         """
+        table = _as_table(rows)
         X, notes = self.encoder.encode(self.roles.features(table))
         ids = self.roles.identifiers(table) if self.roles.id in table.columns else None
         return ranked_frame(self.ranker, X, table, ids=ids, qid=self._queries(table)), notes
+
+
+def _as_table(rows: pd.DataFrame | Table) -> Table:
+    return rows if isinstance(rows, Table) else Table(rows)
 
 
 def ranked_frame(

@@ -33,7 +33,12 @@ __all__ = ["check_ranker", "ranker_checks"]
 
 
 def ranker_checks() -> list[Callable[[BaseRanker], None]]:
-    """Return the checks that `check_ranker` runs, each a function of one unfitted ranker."""
+    """Return the checks that `check_ranker` runs, each a function of one unfitted ranker.
+
+    >>> from toprank import RankSVM
+    >>> for check in ranker_checks()[:2]:
+    ...     check(RankSVM())
+    """
     return [
         check_outcome,
         check_parameters_unchanged,

@@ -24,7 +24,12 @@ Array = NDArray[Any]
 
 
 def statistic_checks() -> list[Callable[[RankStatistic], None]]:
-    """Return the checks that `check_statistic` runs, each a function of one statistic."""
+    """Return the checks that `check_statistic` runs, each a function of one statistic.
+
+    >>> from toprank.statistics import get
+    >>> for check in statistic_checks()[:2]:
+    ...     check(get("dcg"))
+    """
     return [
         check_text_form,
         check_definition,
