@@ -147,6 +147,7 @@ MODES = {
             {"reranker": QUICK, "n_bags": 2},
             {"reranker": QUICK, "base": HistGradientBoostingClassifier(max_iter=5)},
             {"reranker": QUICK, "base": toprank.RankSVM()},
+            {"reranker": toprank.RankRLS(), "base": LinearRegression(), "levels": "continuous"},
         ],
     ),
     "RankerCV": (
@@ -176,7 +177,7 @@ MODES = {
     "TauFPL": ({"negative_share": 0.3}, modes("loss", "logistic", "hinge")),
     "TopEnsemble": (
         {"members": [("logistic", LogisticRegression()), ("svm", toprank.RankSVM())], "cv": 2},
-        modes("trust", 0.0),
+        [*modes("trust", 0.0), {"members": [("ridge", LinearRegression()), ("svm", toprank.RankSVM())]}],
     ),
     "TopPush": ({}, [*modes("loss", "logistic", "hinge"), *modes("kernel", "rbf"), *APPROXIMATIONS]),
     "TopPushK": ({}, modes("loss", "logistic", "hinge")),

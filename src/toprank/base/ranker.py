@@ -181,7 +181,11 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
 
     def _finish(self, data: RankingData) -> None:
         """Set what `predict` needs beside the scores."""
-        y, weight, scores = data.y, data.sample_weight, self._scores(data.X)
+        self._set_cuts(self._scores(data.X), data)
+
+    def _set_cuts(self, scores: NDArray[np.float64], data: RankingData) -> None:
+        """Set what `predict` needs, from the scores of the training rows."""
+        y, weight = data.y, data.sample_weight
         if data.kind == "binary":
             self.intercept_ = -prevalence_threshold(scores, y, weight)
             return
@@ -310,9 +314,10 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
     ) -> float:
         """The statistic this ranker optimises on `X`; ties are mistakes.
 
-        `statistic` where it has one; else the AUC of two labels, and of grades or a response the concordance
-        index: the share of pairs with different labels that are in the right order, which is the AUC where
-        there are two and (1 + Kendall's tau) / 2 where no labels are equal.
+        `statistic`, where it has one and that is meant for labels of the kind it learned from; else the AUC
+        of two labels, and of grades or a response the concordance index: the share of pairs with different
+        labels that are in the right order, which is the AUC where there are two and (1 + Kendall's tau) / 2
+        where no labels are equal.
         """
         statistic = self._scored_by()
         labels = np.asarray(y) == self.classes_[1] if self.kind_ == "binary" else as_numbers(y)
@@ -321,7 +326,8 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
 
     def _scored_by(self) -> RankStatistic:
         """The statistic that `score` reports, for the kind of labels that was learned from."""
-        return statistics.get(getattr(self, "statistic", "auc") if self.kind_ == "binary" else "c_index")
+        own = statistics.get(getattr(self, "statistic", "auc"))
+        return own if self.kind_ in own.labels else statistics.get("c_index")
 
     def _scores_to_judge(self, X: ArrayLike, qid: ArrayLike | None) -> NDArray[np.float64]:
         """Scores of rows whose queries are known; most rankers score them as any other rows."""

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import BaseRanker, Matrix, RankingData, fit_copy, ranking_scores, take
+from toprank.base import BaseRanker, Matrix, RankingData, abilities, fit_copy, ranking_scores, strata, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
 from toprank.ensemble.explaining import importances_of, spreads_of
 from toprank.ensemble.inner import set_tags
+from toprank.labels import LabelKind
 from toprank.rankers.parts.weighted import value_of_scores
 
 __all__ = ["BaggedRanker", "bootstrap"]
@@ -32,6 +33,9 @@ class BaggedRanker(BaseRanker):
         Anything that ranks; None is `DirectRanker` for DCG.
     n_bags : int
         Bootstrap samples.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, or grades or any numbers where the ranker takes them; "auto" tells it from
+        `y`.
     time_limit : float or None
         Seconds for all of them; those that were not begun in time are left out.
     pos_label : label or None
@@ -69,6 +73,7 @@ class BaggedRanker(BaseRanker):
         ranker: Any = None,
         *,
         n_bags: int = 8,
+        levels: str = "auto",
         time_limit: float | None = None,
         pos_label: Any = None,
         random_state: Seed = None,
@@ -77,6 +82,7 @@ class BaggedRanker(BaseRanker):
     ) -> None:
         self.ranker = ranker
         self.n_bags = n_bags
+        self.levels = levels
         self.time_limit = time_limit
         self.pos_label = pos_label
         self.random_state = random_state
@@ -134,7 +140,11 @@ class BaggedRanker(BaseRanker):
         return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=len(spreads))
 
     def _value(self, data: RankingData, scores: Floats) -> float:
-        return value_of_scores(self.statistic, data.y, scores, qid=data.qid, sample_weight=data.sample_weight)
+        statistic = self.statistic if data.kind == "binary" else self._scored_by()
+        return value_of_scores(statistic, data.y, scores, qid=data.qid, sample_weight=data.sample_weight)
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return abilities(self._model).labels
 
     def _inside(self) -> list[Any]:
         return [self._model]
@@ -150,13 +160,20 @@ class BaggedRanker(BaseRanker):
 
 
 def bootstrap(data: RankingData, rng: np.random.Generator) -> RankingData:
-    """Rows drawn with replacement, as many of each label as there are; whole queries where there are any."""
+    """Rows drawn with replacement, as many of like labels as there are; whole queries where there are any."""
     if data.qid is None:
-        classes = [np.flatnonzero(data.y == label) for label in (0, 1)]
-        return take(data, np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
+        alike = strata(data)
+        drawn = [rng.choice(rows, len(rows)) for rows in np.split(*_by_stratum(alike))]
+        return take(data, np.concatenate(drawn))
     queries = [np.flatnonzero(data.qid == query) for query in range(int(data.qid.max()) + 1)]
-    both = [query for query, rows in enumerate(queries) if 0 < data.y[rows].sum() < len(rows)]
+    both = [query for query, rows in enumerate(queries) if data.y[rows].min() < data.y[rows].max()]
     drawn = [queries[query] for query in rng.choice(both, len(queries))]
     # A query drawn twice is two queries: its copies must not be compared with each other.
     number = np.repeat(np.arange(len(drawn)), [len(rows) for rows in drawn])
     return replace(take(data, np.concatenate(drawn)), qid=number)
+
+
+def _by_stratum(alike: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows sorted by stratum, and where each but the first begins."""
+    order = np.argsort(alike, kind="stable")
+    return order, np.flatnonzero(np.diff(alike[order])) + 1

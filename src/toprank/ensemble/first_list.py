@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from toprank.base import RankingData, fit_copy, ranking_scores
 from toprank.control import Run
 from toprank.ensemble.members import cross_fitted
+from toprank.labels import LabelKind
 from toprank.rankers.tuning.folds import ranking_folds
 
 __all__ = ["FirstList", "default_base", "first_list", "folds_of"]
@@ -34,13 +35,14 @@ class FirstList:
     scores: Floats
 
 
-def default_base() -> Any:
-    """Logistic regression on scaled features: the base ranker when none is given."""
+def default_base(kind: LabelKind = "binary") -> Any:
+    """The base ranker when none is given: logistic, else ridge regression on scaled features."""
     # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
-    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
+    scaler = StandardScaler(with_mean=False)
+    return make_pipeline(scaler, LogisticRegression(max_iter=2000) if kind == "binary" else Ridge())
 
 
-def first_list(base: Any, data: RankingData, run: Run, cv: Any, classes: NDArray[Any]) -> FirstList:
+def first_list(base: Any, data: RankingData, run: Run, cv: Any, classes: NDArray[Any] | None) -> FirstList:
     """Fit the base and score the training rows.
 
     Parameters
@@ -50,7 +52,7 @@ def first_list(base: Any, data: RankingData, run: Run, cv: Any, classes: NDArray
     run : Run
     cv : int, cross-validation generator, iterable of splits, "prefit" or None
         Folds; a base that is fitted already; or the scores of the rows the base learned from.
-    classes : array of two labels
+    classes : array of two labels, or None where labels have an order
         The second belongs at the top; a fitted base must think so too.
     """
     if isinstance(cv, str) and cv != "prefit":
@@ -79,16 +81,18 @@ def folds_of(cv: Any, data: RankingData, run: Run) -> Iterable[tuple[Any, Any]]:
     """Rows to learn from and rows to score, queries kept whole."""
     if isinstance(cv, Integral):
         return ranking_folds(data.y.astype(np.float64), data.qid, int(cv), run.rng)
-    return check_cv(cv, data.y, classifier=True).split(data.X, data.y, data.qid)
+    return check_cv(cv, data.y, classifier=data.kind != "continuous").split(data.X, data.y, data.qid)
 
 
-def _fitted(base: Any, classes: NDArray[Any]) -> Any:
+def _fitted(base: Any, classes: NDArray[Any] | None) -> Any:
     """A base as it is; it must be fitted, and agree on which label belongs at the top."""
     fitted = base.estimator if isinstance(base, FrozenEstimator) else base
     try:
         check_is_fitted(fitted)
     except Exception as error:
         raise ValueError(f'cv="prefit": the base is not fitted ({error}).') from None
+    if classes is None:
+        return fitted
     upper, ours = np.asarray(getattr(fitted, "classes_", classes)).tolist()[-1], classes.tolist()[1]
     if upper != ours and upper not in (1, True):
         raise ValueError(

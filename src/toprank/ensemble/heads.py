@@ -46,11 +46,13 @@ class Heads:
         self.row_cuts = cuts[lists]
         self.inside = np.asarray(scores >= self.row_cuts)
 
-    def mixed(self, y: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Rows of the heads that hold both classes: those whose order matters."""
-        size = np.bincount(self.lists, self.inside)
-        n_pos = np.bincount(self.lists, self.inside & (y == 1))
-        return np.asarray(self.inside & ((n_pos > 0) & (n_pos < size))[self.lists])
+    def mixed(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        """Rows of the heads that hold different labels: those whose order matters."""
+        rows, n = np.flatnonzero(self.inside), int(self.lists.max()) + 1
+        lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
+        np.minimum.at(lowest, self.lists[rows], y[rows])
+        np.maximum.at(highest, self.lists[rows], y[rows])
+        return np.asarray(self.inside & (lowest < highest)[self.lists])
 
     def weights(self, statistic: LinearRankStatistic, y: NDArray[np.int8]) -> dict[int, Floats]:
         """What the positions of each head add to the statistic of the whole lists, by list number.
@@ -133,11 +135,12 @@ def heads_of(scores: Floats, qid: Ints | None, *, top: int | float, threshold: f
 
 
 def wide_enough(
-    scores: Floats, y: NDArray[np.int8], qid: Ints | None, top: int | float, fewest: int
+    scores: Floats, y: NDArray[Any], qid: Ints | None, top: int | float, fewest: int
 ) -> int | float:
     """The given top, doubled until it holds so many items of either class that can be compared.
 
-    Or all there are, where these are fewer.
+    Of more than two labels, so many beside those of the commonest one. Or all there are, where these are
+    fewer.
 
     >>> wide_enough(np.arange(8.0), np.array([0, 1, 0, 1, 0, 1, 1, 1], dtype=np.int8), None, 2, fewest=1)
     4
@@ -151,10 +154,10 @@ def wide_enough(
     return top
 
 
-def _rarer(scores: Floats, y: NDArray[np.int8], qid: Ints | None, top: int | float) -> int:
-    """How many of the rarer class the tops hold, those of one class left aside."""
+def _rarer(scores: Floats, y: NDArray[Any], qid: Ints | None, top: int | float) -> int:
+    """How many of the rarer labels the tops hold, those of one label left aside."""
     labels = y[heads_of(scores, qid, top=top).mixed(y)]
-    return int(min(labels.sum(), len(labels) - labels.sum()))
+    return len(labels) - int(np.unique(labels, return_counts=True)[1].max(initial=0))
 
 
 def check_top(top: Any) -> None:

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from toprank.base import RankingData, fit_copy, ranking_scores, take
 from toprank.control import Run
+from toprank.labels import LabelKind
 
 __all__ = ["cross_fitted", "default_members", "logit_scores"]
 
@@ -20,48 +21,98 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 CERTAIN = 1e-6
 """Probabilities nearer to 0 or 1 than this are taken to be this near."""
+SLOW: dict[str, Any] = {"learning_rate": 0.03, "max_iter": 200, "min_samples_leaf": 10, "max_features": 0.5}
+LIGHTGBM: dict[str, Any] = {
+    "learning_rate": 0.03,
+    "n_estimators": 200,
+    "subsample": 0.7,
+    "subsample_freq": 1,
+    "colsample_bytree": 0.7,
+    "n_jobs": 1,
+    "verbosity": -1,
+}
+CATBOOST: dict[str, Any] = {
+    "iterations": 400,
+    "verbose": False,
+    "allow_writing_files": False,
+    "thread_count": 1,
+}
+"""How the three kinds of boosting learn: slowly, from part of the features."""
 
 
-def default_members(statistic: Any) -> list[tuple[str, Any]]:
+def default_members(statistic: Any, kind: LabelKind = "binary") -> list[tuple[str, Any]]:
     """Logistic regression, boosting (up to three kinds, as installed), a forest and a bagged direct ranker.
 
-    They err in different ways, which is what a blend lives on.
+    Of grades or a response, ridge regression, boosting and a forest of regression trees, and `RankSVM`, which
+    asks for their order only. They err in different ways, which is what a blend lives on.
 
     >>> [name for name, _ in default_members("dcg")][:2]
     ['logistic', 'boosting']
+    >>> [name for name, _ in default_members("c_index", "continuous")][:2]
+    ['ridge', 'boosting']
     """
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    return _classifiers(statistic) if kind == "binary" else _regressors()
+
+
+def _regressors() -> list[tuple[str, Any]]:
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+    from sklearn.linear_model import RidgeCV
+    from sklearn.preprocessing import StandardScaler
+
+    from toprank.rankers.rank_svm import RankSVM
+
+    penalties = tuple(10.0**power for power in range(-2, 5))
+    scaled = partial(StandardScaler, with_mean=False)
+    members = [
+        ("ridge", make_pipeline(_filled(), scaled(), RidgeCV(penalties))),
+        ("boosting", HistGradientBoostingRegressor(**SLOW)),
+        ("forest", RandomForestRegressor(n_estimators=200, min_samples_leaf=2, max_features=0.5)),
+        ("pairs", make_pipeline(_filled(), scaled(), RankSVM(loss="squared_hinge", tol=1e-4))),
+    ]
+    if find_spec("lightgbm") is not None:
+        from lightgbm import LGBMRegressor
+
+        members.append(("lightgbm", LGBMRegressor(**LIGHTGBM)))
+    if find_spec("catboost") is not None:
+        from catboost import CatBoostRegressor
+
+        members.append(("catboost", CatBoostRegressor(**CATBOOST)))
+    return members
+
+
+def _filled() -> Any:
+    """Those who cannot take missing values get medians; trees make what they can of them."""
     from sklearn.impute import SimpleImputer
+
+    return SimpleImputer(strategy="median", keep_empty_features=True)
+
+
+def _classifiers(statistic: Any) -> list[tuple[str, Any]]:
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
     from toprank.ensemble.bagging import BaggedRanker
     from toprank.rankers.direct import DirectRanker
 
-    # Those who cannot take missing values get medians; trees make what they can of them.
-    filled = partial(SimpleImputer, strategy="median", keep_empty_features=True)
     # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
-    logistic = make_pipeline(filled(), StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
+    logistic = make_pipeline(_filled(), StandardScaler(with_mean=False), LogisticRegression(max_iter=2000))
     # A quarter of a second is what a climb on some hundred rows takes; bags are many, and steady each other.
     direct = DirectRanker(statistic, n_restarts=10, time_limit=0.25)
-    slow = {"learning_rate": 0.03, "max_iter": 200, "min_samples_leaf": 10, "max_features": 0.5}
     members = [
         ("logistic", logistic),
-        ("boosting", HistGradientBoostingClassifier(**slow)),
+        ("boosting", HistGradientBoostingClassifier(**SLOW)),
         ("forest", RandomForestClassifier(n_estimators=200, min_samples_leaf=2)),
-        ("direct", make_pipeline(filled(), BaggedRanker(direct))),
+        ("direct", make_pipeline(_filled(), BaggedRanker(direct))),
     ]
     if find_spec("lightgbm") is not None:
         from lightgbm import LGBMClassifier
 
-        options: dict[str, Any] = {"learning_rate": 0.03, "n_estimators": 200, "subsample": 0.7}
-        options |= {"subsample_freq": 1, "colsample_bytree": 0.7, "n_jobs": 1, "verbosity": -1}
-        members.append(("lightgbm", LGBMClassifier(**options)))
+        members.append(("lightgbm", LGBMClassifier(**LIGHTGBM)))
     if find_spec("catboost") is not None:
         from catboost import CatBoostClassifier
 
-        quiet = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
-        members.append(("catboost", CatBoostClassifier(iterations=400, **quiet)))
+        members.append(("catboost", CatBoostClassifier(**CATBOOST)))
     return members
 
 

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank import statistics
 from toprank.base import RankingData, abilities, ranking_scores, take
-from toprank.base.scores import prevalence_threshold
 from toprank.base.tags import last_step
 from toprank.base.within import check_able
 from toprank.control import Callback, Outcome, Run, Seed, Status, warn_if_cut_short, warn_user
@@ -24,6 +22,7 @@ from toprank.ensemble.heads import Heads, check_top, heads_of, linear_statistic,
 from toprank.ensemble.inner import takes_lists, takes_missing, takes_sparse
 from toprank.ensemble.reranked import RerankedList, part_of
 from toprank.exact.problem import RankingProblem
+from toprank.labels import KINDS, LabelKind
 from toprank.rankers.exact import ExactRanker
 from toprank.rankers.parts.starts import linear_direction
 from toprank.rankers.tuning.folds import can_be_ranked
@@ -86,8 +85,8 @@ class RankThenRerank(RerankedList):
     Parameters
     ----------
     base : scikit-learn estimator, optional
-        Anything with a decision function, probabilities or predictions that rank; by default logistic
-        regression on scaled features.
+        Anything with a decision function, probabilities or predictions that rank, regressors included; by
+        default logistic regression on scaled features, of grades or a response ridge regression.
     reranker : scikit-learn estimator, optional
         By default `ExactRanker`, which maximises DCG and takes a minute at most. In a pipeline the last step
         gets what is said of the reranker here.
@@ -96,13 +95,15 @@ class RankThenRerank(RerankedList):
         each query where there are queries.
     threshold : float, optional
         A base score to rerank from, instead of `top`.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: grades or any numbers where base and reranker take them; "auto" tells it from `y`.
     cv : int, cross-validation generator, iterable of splits, "prefit" or None
         Folds in which the base scores the training rows; every row must be held out once. "prefit": the base
         is fitted already, best to other rows, and used as it is. None: the base scores the rows it learned
         from.
     fewest_of_a_class : int
-        The top is doubled until it holds so many rows of either class (all there are, if fewer), with a
-        `TopWidenedWarning`: from one class alone nothing can be learned. 0 keeps to `top`.
+        The top is doubled until it holds so many rows of either class, or beside the commonest label (all
+        there are, if fewer), with a `TopWidenedWarning`: one class alone teaches nothing. 0 keeps to `top`.
     pass_score : "auto" or bool
         Whether the base's score is a feature of the reranker, the last one: less `threshold_`, in units of
         its spread. "auto": where the base is not linear.
@@ -169,6 +170,7 @@ class RankThenRerank(RerankedList):
         *,
         top: int | float = 50,
         threshold: float | None = None,
+        levels: str = "auto",
         cv: Any = 5,
         fewest_of_a_class: int = 1,
         pass_score: str | bool = "auto",
@@ -183,6 +185,7 @@ class RankThenRerank(RerankedList):
         self.reranker = reranker
         self.top = top
         self.threshold = threshold
+        self.levels = levels
         self.cv = cv
         self.fewest_of_a_class = fewest_of_a_class
         self.pass_score = pass_score
@@ -195,7 +198,7 @@ class RankThenRerank(RerankedList):
 
     @property
     def _first(self) -> Any:
-        return default_base() if self.base is None else self.base
+        return default_base(getattr(self, "kind_", "binary")) if self.base is None else self.base
 
     @property
     def _second(self) -> Any:
@@ -205,7 +208,7 @@ class RankThenRerank(RerankedList):
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         self._check_parameters(data)
-        first = first_list(self._first, data, run.part(0.5, silent=True), self.cv, self.classes_)
+        first = first_list(self._first, data, run.part(0.5, silent=True), self.cv, self._two_classes())
         self.base_, self.base_scores_ = first.base, first.scores
         self.by_query_ = data.qid is not None
         heads = self._training_heads(first, data)
@@ -220,7 +223,7 @@ class RankThenRerank(RerankedList):
         if not len(rows):
             return self._keep_one_class(data, first.scores)
         top = replace(take(data, rows), X=self._passage.rows(data.X[rows], first.scores[rows]))
-        aim = aim_of(self._second, heads, data.y, self.n_bags)
+        aim = aim_of(self._second, heads, data.y, self.n_bags) if data.kind == "binary" else None
         start = np.eye(top.X.shape[1])[-1] if self.passes_score_ else direction
         self.reranker_ = fit_reranker(self._second, top, aim, run, n_bags=self.n_bags, start=start)
         return self._judge(data, heads, run, linear_base=direction is not None)
@@ -262,7 +265,7 @@ class RankThenRerank(RerankedList):
         self._spreads = spreads_of(self._passage.rows(data.X[inside], scores[inside]))
         inner: Any = getattr(last_step(self.reranker_), "outcome_", None)
         self.reranked_ = True
-        if maximises(self.reranker_):
+        if data.kind == "binary" and maximises(self.reranker_):
             statistic = linear_statistic(self.statistic)
             assert statistic is not None
             weights = heads.weights(statistic, data.y)
@@ -306,8 +309,8 @@ class RankThenRerank(RerankedList):
     def _finish(self, data: RankingData) -> None:
         """Where `predict` cuts, and probabilities: by the scores of rows the base never saw."""
         final = self._placed(data.X, self.base_scores_, data.qid)
-        self.intercept_ = -prevalence_threshold(final, data.y, data.sample_weight)
-        if hasattr(self.base_, "predict_proba"):
+        self._set_cuts(final, data)
+        if data.kind == "binary" and hasattr(self.base_, "predict_proba"):
             places = self._places(data.X, self.base_scores_, data.qid)
             curve = calibrated(*places, data.y, data.sample_weight)
             self._below_curve, self._top_curve = curve.below, curve.top
@@ -317,8 +320,7 @@ class RankThenRerank(RerankedList):
         warn_if_cut_short(self.outcome_, name)
 
     def _statistic_of(self, data: RankingData, scores: Floats) -> float:
-        statistic = statistics.get(self.statistic)
-        return statistic(data.y, scores, qid=data.qid, sample_weight=data.sample_weight)
+        return self._scored_by()(data.y, scores, qid=data.qid, sample_weight=data.sample_weight)
 
     @property
     def statistic(self) -> Any:
@@ -340,20 +342,20 @@ class RankThenRerank(RerankedList):
         if not isinstance(self.reranker_, ExactRanker):
             raise ValueError(f"{type(self.reranker_).__name__} states no problem; ExactRanker does.")
         rows = validate_data(self, X, reset=False, **self._accepted())
-        positive = (np.asarray(y) == self.classes_[1]).astype(np.int8)
+        labels = self._read_labels(y)
         codes = self._codes(qid)
         scores = self._known_scores(rows.shape[0])
         lists = np.zeros(len(scores), dtype=np.int64) if codes is None else codes
         cuts = np.full(int(lists.max()) + 1, np.inf)
         np.minimum.at(cuts, lists[self.top_rows_], scores[self.top_rows_])
         heads = Heads(lists, scores, cuts)
-        chosen = np.flatnonzero(heads.mixed(positive))
+        chosen = np.flatnonzero(heads.mixed(labels.y))
         if not len(chosen):
             raise ValueError("y: these rows have one class only at the top")
-        top = RankingData(
-            self._passage.rows(rows[chosen], scores[chosen]), positive[chosen], part_of(codes, chosen)
-        )
-        return stated(self.reranker_, aim_of(self.reranker_, heads, positive), top)
+        handed = self._passage.rows(rows[chosen], scores[chosen])
+        top = RankingData(handed, labels.y[chosen], part_of(codes, chosen), kind=labels.kind)
+        aim = aim_of(self.reranker_, heads, labels.y) if labels.kind == "binary" else None
+        return stated(self.reranker_, aim, top)
 
     def _known_scores(self, n_rows: int) -> Floats:
         """The base's scores of the top of the training rows: all that matters to a reranker."""
@@ -362,6 +364,10 @@ class RankThenRerank(RerankedList):
         scores = np.full(n_rows, -np.inf)
         scores[self.top_rows_] = self._top_scores
         return scores
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        base = KINDS if self.base is None else abilities(self.base).labels
+        return base & abilities(self._second).labels
 
     def _inside(self) -> list[Any]:
         return [self._first, self._second]

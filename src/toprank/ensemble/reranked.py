@@ -59,6 +59,10 @@ class RerankedList(BaseRanker):
         """How rows reach the reranker."""
         return Passage(self._fill, (self.threshold_, self._base_spread) if self.passes_score_ else None)
 
+    def _two_classes(self) -> NDArray[Any] | None:
+        """The labels, where there are two and a base may have learned other ones."""
+        return self.classes_ if self.kind_ == "binary" else None
+
     def _codes(self, qid: ArrayLike | None) -> Codes:
         """Query numbers, where the top is taken of each query."""
         return None if qid is None or not self.by_query_ else query_codes(qid)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, fit_copy
+from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, abilities, fit_copy
 from toprank.control import Callback, Outcome, Progress, Run, SearchStoppedWarning, Seed, Status, warn_user
 from toprank.ensemble.blend import (
     FEWEST_TO_CHOOSE,
@@ -28,6 +27,7 @@ from toprank.ensemble.first_list import folds_of
 from toprank.ensemble.inner import set_tags
 from toprank.ensemble.members import cross_fitted, default_members, logit_scores
 from toprank.exact.certificate import Certificate
+from toprank.labels import KINDS, LabelKind
 from toprank.rankers.direct import DirectRanker
 from toprank.rankers.exact import ExactRanker
 from toprank.rankers.parts.weighted import weighs_the_top
@@ -57,10 +57,16 @@ class TopEnsemble(BaseRanker):
     Parameters
     ----------
     members : list of (name, estimator) pairs or None
-        Anything scikit-learn fits to two classes, rankers of this library included. None: logistic
-        regression, boosting, a forest, a bagged `DirectRanker`, and LightGBM and CatBoost where installed.
+        Anything scikit-learn fits to two classes, rankers of this library included; to grades or a response,
+        regressors. None: logistic regression, boosting, a forest, a bagged `DirectRanker`, and LightGBM and
+        CatBoost where installed; of grades or a response ridge regression, the regressors among these, and
+        `RankSVM`.
     statistic : str or LinearRankStatistic
-        What the weights are chosen for, and what `score` reports.
+        What the weights are chosen for, and what `score` reports. Of grades or a response, for which members
+        count alike, `score` reports the concordance index where this is meant for two labels.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`.
     cv : int, cross-validation generator or iterable of splits
         Folds of the cross-fitting; every row must be held out once.
     trust : "auto" or float
@@ -121,6 +127,7 @@ class TopEnsemble(BaseRanker):
         members: Sequence[tuple[str, Any]] | None = None,
         *,
         statistic: Any = "dcg",
+        levels: str = "auto",
         cv: Any = 5,
         trust: str | float = "auto",
         time_limit: float | None = None,
@@ -131,6 +138,7 @@ class TopEnsemble(BaseRanker):
     ) -> None:
         self.members = members
         self.statistic = statistic
+        self.levels = levels
         self.cv = cv
         self.trust = trust
         self.time_limit = time_limit
@@ -142,7 +150,7 @@ class TopEnsemble(BaseRanker):
     # -- fitting ------------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        named = self._named_members()
+        named = self._named_members(data.kind)
         self._feature_spreads = spreads_of(data.X)
         folds = list(folds_of(self.cv, data, run))
         unseen = self._cross_fit(named, data, folds, run)
@@ -159,8 +167,8 @@ class TopEnsemble(BaseRanker):
         self.members_ = {name: fit_copy(dict(named)[name], data, run.part(silent=True)) for name in unseen}
         return self._outcome(data, run)
 
-    def _named_members(self) -> list[tuple[str, Any]]:
-        named = default_members(self.statistic) if self.members is None else list(self.members)
+    def _named_members(self, kind: LabelKind = "binary") -> list[tuple[str, Any]]:
+        named = default_members(self.statistic, kind) if self.members is None else list(self.members)
         names = [name for name, _ in named]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"members must be (name, estimator) pairs with different names, got {names}.")
@@ -230,22 +238,29 @@ class TopEnsemble(BaseRanker):
 
     def _trust(self, scores: Floats, data: RankingData) -> float:
         if self.trust == "auto":
-            if data.sample_weight is not None:
+            if data.sample_weight is not None or data.kind != "binary":
                 return 0.0
             return trust_in(self.statistic, data.y, scores)
         if not isinstance(self.trust, Real) or not 0 <= float(self.trust) <= 1:
             raise ValueError(f'trust={self.trust!r} must be "auto" or a number from 0 to 1.')
         if float(self.trust) > 0 and data.sample_weight is not None:
             raise ValueError("the best weights of weighted rows are not searched for: set trust=0.")
+        if float(self.trust) > 0 and data.kind != "binary":
+            raise ValueError(f"the best weights for {data.kind} labels are not searched for: set trust=0.")
         return float(self.trust)
 
     def _outcome(self, data: RankingData, run: Run) -> Outcome:
-        value = statistics.get(self.statistic)(
+        value = self._scored_by()(
             data.y, self.out_of_fold_scores_, qid=data.qid, sample_weight=data.sample_weight
         )
         bound = math.nan if self.certificate_ is None else max(self.certificate_.bound, value)
         status = run.stopped_by if run.flagged else None
         return Outcome(float(value), bound, status or Status.FINISHED, run.seconds, len(self.members_))
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        if self.members is None:
+            return KINDS
+        return frozenset().union(TWO_LABELS, *(abilities(member).labels for _, member in self.members))
 
     def _inside(self) -> list[Any]:
         return [member for _, member in self._named_members()]

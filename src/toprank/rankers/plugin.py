@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import get_tags
 
-from toprank import statistics
 from toprank.base import BaseRanker, Matrix, RankingData, abilities, fit_copy, ranking_scores
 from toprank.control import Outcome, Run
+from toprank.labels import KINDS, LabelKind
 
 __all__ = ["PluginRanker"]
 
@@ -19,15 +20,19 @@ __all__ = ["PluginRanker"]
 class PluginRanker(BaseRanker):
     """Ranks by another estimator's scores: decision function, else probability, else prediction.
 
-    The plug-in approach estimates P(y = 1 | x), or anything that rises with it, and sorts by the estimate.
+    The plug-in approach estimates P(y = 1 | x), or anything that rises with it, and sorts by the estimate; of
+    grades or a response it estimates E(y | x), and needs a regressor.
     Logistic regression (Rudin & Wang 2018, Eq. (5)), gradient boosting with the logistic loss, regressors
     and pipelines all do. Weights and queries go to the estimator, and are refused where its `fit` takes none.
 
     Parameters
     ----------
     estimator : estimator or None
-        Any scikit-learn classifier for two classes, or regressor (trained on 0 and 1); None is logistic
-        regression.
+        Any scikit-learn classifier for two classes, or regressor (trained on 0 and 1, on grades, or on a
+        response); None is logistic regression, or ridge regression where labels are grades or a response.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`.
     pos_label : label or None
         The label that belongs at the top; None: the larger number, or the yes of yes and no.
 
@@ -36,7 +41,8 @@ class PluginRanker(BaseRanker):
     estimator_ : estimator
         The fitted copy.
     outcome_ : Outcome
-        The value is the AUC on the training rows (the mean over queries), ties counted as mistakes.
+        The value is the AUC on the training rows (the mean over queries), of grades or a response the
+        concordance index; ties are mistakes.
 
     Examples
     --------
@@ -50,14 +56,15 @@ class PluginRanker(BaseRanker):
 
     estimator_: Any
 
-    def __init__(self, estimator: Any = None, *, pos_label: Any = None) -> None:
+    def __init__(self, estimator: Any = None, *, levels: str = "auto", pos_label: Any = None) -> None:
         self.estimator = estimator
+        self.levels = levels
         self.pos_label = pos_label
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        self.estimator_ = fit_copy(self._model, data, run)
+        self.estimator_ = fit_copy(Ridge() if self._open(data.kind) else self._model, data, run)
         scores = ranking_scores(self.estimator_, data.X)
-        value = statistics.get("auc")(data.y, scores, sample_weight=data.sample_weight, qid=data.qid)
+        value = self._scored_by()(data.y, scores, sample_weight=data.sample_weight, qid=data.qid)
         return Outcome(value, seconds=run.seconds)
 
     def _scores(self, X: Matrix) -> NDArray[np.float64]:
@@ -65,9 +72,17 @@ class PluginRanker(BaseRanker):
 
     @property
     def _model(self) -> Any:
-        from sklearn.linear_model import LogisticRegression
-
         return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _open(self, kind: LabelKind) -> bool:
+        """Whether the choice is ours, and classes are not what is looked for."""
+        return self.estimator is None and kind != "binary"
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return KINDS if self.estimator is None else abilities(self.estimator).labels
+
+    def _why_not(self, kind: LabelKind) -> str:
+        return "a classifier scores rows by one number only where there are two classes; a regressor will do"
 
     def _inside(self) -> list[Any]:
         return [self._model]

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.labels import positives
+from toprank.labels import KINDS, LabelKind, positives
 from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
 from toprank.statistics.inputs import as_vector, read_classes, read_sample_weight, read_scores, read_values
 from toprank.statistics.queries import Queries, QueryGroups, query_groups, short_lists
@@ -46,6 +46,8 @@ class RankStatistic(ABC):
         The word before ``@`` and ``(`` in the statistic's text form.
     greater_is_better : bool
         False for losses.
+    labels : frozenset of {"binary", "ordinal", "continuous"}
+        The kinds of labels it is meant for.
     examples : tuple of str
         Text forms that the contract checks run.
 
@@ -61,6 +63,7 @@ class RankStatistic(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ()
     greater_is_better: ClassVar[bool] = True
+    labels: ClassVar[frozenset[LabelKind]] = KINDS
 
     @abstractmethod
     def of_order(self, y_best_first: ArrayLike) -> float:
@@ -205,6 +208,8 @@ class BipartiteStatistic(RankStatistic):
     >>> isinstance(statistics.get("precision@2"), BipartiteStatistic)
     True
     """
+
+    labels: ClassVar[frozenset[LabelKind]] = frozenset({"binary"})
 
     def _read_labels(self, y: ArrayLike) -> NDArray[Any]:
         return read_classes(y)

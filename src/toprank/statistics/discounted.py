@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.labels import LabelKind
 from toprank.statistics.base import Ties, register
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.statistics.groups import TIES, top_items
@@ -59,6 +60,8 @@ class DCG(PositionalStatistic):
     at: Cutoff | None = None
     base: float = 2.0
     gain: Gain = "linear"
+    # A response may be below zero, and what it is worth at a place is not for its size to say.
+    labels: ClassVar[frozenset[LabelKind]] = frozenset({"binary", "ordinal"})
     name: ClassVar[str] = "dcg"
     examples: ClassVar[tuple[str, ...]] = ("dcg", "dcg@3", "dcg@30%", "dcg(base=e)", "dcg(gain=exponential)")
     _normalized: ClassVar[bool] = False

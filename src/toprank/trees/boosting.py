@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank import statistics
 from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
 from toprank.labels import KINDS, LabelKind
@@ -67,7 +66,7 @@ class GradientBoostingRanker(BaseRanker):
         Who grows the trees; "auto" is LightGBM where it is installed.
     statistic : str or RankStatistic
         What `score` reports and held-out rows are judged by; any statistic will do. With grades or a response
-        "auc" stands for the concordance index.
+        one that is meant for two labels stands for the concordance index.
     validation_fraction : float or None
         Share of the rows (queries) to hold out; boosting stops when the statistic there has not improved for
         `n_iter_no_change` trees, and those after the best are dropped.
@@ -218,10 +217,6 @@ class GradientBoostingRanker(BaseRanker):
             n_jobs=worker_count(self.n_jobs),
             seed=int(run.rng.integers(2**31 - 1)),
         )
-
-    def _scored_by(self) -> RankStatistic:
-        graded = self.kind_ != "binary" and str(self.statistic) == "auc"
-        return statistics.get("c_index" if graded else self.statistic)
 
     def _keep(self, rounds: list[Round], held: _Watcher | None, n_features: int) -> None:
         self.losses_ = np.array([one.loss for one in rounds])
