@@ -74,6 +74,7 @@ MODES = {
         {"n_estimators": 10},
         [
             *modes("p", 1, 64),
+            *modes("levels", "ordinal"),
             *modes("solver", "boosting"),
             {"solver": "boosting", "weak_rankers": "stumps"},
             {"solver": "boosting", "validation_fraction": 0.3},
@@ -96,6 +97,7 @@ MODES = {
             *modes("weak_rankers", "stumps", toprank.TreeRank(max_depth=2, min_samples_leaf=1)),
             *modes("validation_fraction", 0.3),
             {"validation_fraction": 0.3, "validation_statistic": "auc"},
+            *modes("levels", "continuous"),
         ],
     ),
     "RankOver": ({}, modes("classifier", LogisticRegression())),

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import minimize
 
 import pairwise_oracles as oracle
 from toprank.control import Status
@@ -142,3 +143,31 @@ def test_larger_p_pushes_the_highest_negatives_down():
         scores = PNormPush(p, C=100.0).fit(X, y).decision_function(X)
         highest.append(np.mean(scores[y == 1] > scores[y == 0].max()))
     assert highest[1] >= highest[0]
+
+
+def cut_objective(w, X, y, p, C):
+    """Half the squared length plus C times the mean over cuts of log R_p, written out."""
+    values = []
+    for cut in np.unique(y)[1:]:
+        scores = X @ w
+        apart = np.exp(-(scores[y >= cut][:, None] - scores[y < cut][None, :]))
+        values.append(np.log(np.mean(apart.mean(axis=0) ** p)) / p)
+    return 0.5 * w @ w + C * np.mean(values)
+
+
+@pytest.mark.parametrize("p", [1.0, 4.0])
+def test_grades_are_pushed_at_every_cut_between_them(p):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=40), [-0.5, 0.5]) * 10
+    ranker = PNormPush(p, C=2.0, tol=1e-9).fit(X, y)
+    assert ranker.kind_ == "ordinal"
+    found = minimize(cut_objective, np.zeros(2), args=(X, y, p, 2.0), options={"gtol": 1e-9})
+    assert ranker.outcome_.value == pytest.approx(found.fun, rel=1e-8)
+    np.testing.assert_allclose(ranker.coef_, found.x, atol=1e-5)
+    boosted = PNormPush(p, solver="boosting", n_estimators=400).fit(X, y)
+    assert boosted.outcome_.value == pytest.approx(
+        cut_objective(boosted.coef_, X, y, p, 1.0) - 0.5 * boosted.coef_ @ boosted.coef_
+    )
+    with pytest.raises(ValueError, match=r"PNormPush does not learn from continuous labels, for every cut"):
+        PNormPush().fit(X, X[:, 0])

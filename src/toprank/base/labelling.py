@@ -139,7 +139,7 @@ class LabelReader:
         said, others = f"{name} was told to expect two labels (levels='binary')", ""
         if kind != "binary":
             said = f"{name} does not learn from {kind} labels, for {self._why_not(kind)}"
-            others = ", or use a ranker that does, such as RankSVM or RankRLS"
+            others = ", or use a ranker that does, such as RankSVM, RankRLS or RankBoost"
         return (
             f"{only if self._kinds_taken() == TWO_LABELS else ''}{said}. y has {len(_different(y))}"
             f" different values: mark the items that belong at the top with one of two labels{others}."

@@ -1,14 +1,18 @@
-"""From scores back to labels with an order: grades by cuts, a response by a rising curve."""
+"""Labels with an order: what judges them, and from scores back to them by cuts or by a rising curve."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
+from toprank import statistics
 from toprank.labels import LabelKind
+from toprank.statistics import RankStatistic
 
-__all__ = ["grade_cuts", "response_curve", "upper_part"]
+__all__ = ["grade_cuts", "response_curve", "suited", "upper_part"]
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12
@@ -16,6 +20,16 @@ ROUNDING = 1e-12
 ALIKE = 1e-8
 """Scores that differ by less, relative to the largest, get one mean response: the curve is never too steep
 for the last digits of a score to show."""
+
+
+def suited(statistic: Any, kind: LabelKind) -> RankStatistic:
+    """The statistic, by name or as it is; the concordance index where it is meant for labels of other kinds.
+
+    >>> str(suited("auc", "binary")), str(suited("auc", "ordinal")), str(suited("ndcg@5", "ordinal"))
+    ('auc', 'c_index', 'ndcg@5')
+    """
+    own = statistics.get(statistic)
+    return own if kind in own.labels else statistics.get("c_index")
 
 
 def upper_part(y: Floats, kind: LabelKind, weight: Floats | None) -> NDArray[np.int8]:

@@ -21,10 +21,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from toprank import statistics
 from toprank.base.data import Matrix, RankingData, query_codes
 from toprank.base.labelling import LabelReader, ReadLabels
-from toprank.base.levels import grade_cuts, response_curve, upper_part
+from toprank.base.levels import grade_cuts, response_curve, suited, upper_part
 from toprank.base.scores import best_first, prevalence_threshold
 from toprank.base.tags import RankerTags, abilities, with_ranker_tags
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
@@ -326,8 +325,7 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
 
     def _scored_by(self) -> RankStatistic:
         """The statistic that `score` reports, for the kind of labels that was learned from."""
-        own = statistics.get(getattr(self, "statistic", "auc"))
-        return own if self.kind_ in own.labels else statistics.get("c_index")
+        return suited(getattr(self, "statistic", "auc"), self.kind_)
 
     def _scores_to_judge(self, X: ArrayLike, qid: ArrayLike | None) -> NDArray[np.float64]:
         """Scores of rows whose queries are known; most rankers score them as any other rows."""

@@ -11,12 +11,16 @@ The sums separate, so that
 a difference-free sum of two smooth maxima: convex, O(n), and at home with p = 64. p = 1 is RankBoost
 (Freund et al. 2003; Rudin & Wang 2018, Eq. (3)); as p grows the second term becomes the highest negative
 score.
+
+Of more than two grades each cut between them makes a list of its own, the grades above it against those below
+(Frank & Hall 2001; Fürnkranz et al. 2009), and log R_p is averaged over the cuts.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,24 +74,25 @@ class PNormPushItems:
     def from_labels(
         cls, y: ArrayLike, *, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> PNormPushItems:
-        """Items by class and query; items without weight are left out.
+        """Items by class and query, for each cut between labels; items without weight are left out.
 
         Parameters
         ----------
-        y : array-like of 0 and 1
+        y : array-like of numbers
+            Two, or few: every cut between two labels costs as much as a list of two.
         qid : array-like, optional
-            Query of each item, in any order; every query counts the same.
+            Query of each item, in any order; every query (and cut that divides it) counts the same.
         sample_weight : array-like, optional
         """
-        positive = np.asarray(y) > 0
-        weight = (
-            np.ones(len(positive)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        )
-        query = np.zeros(len(positive), dtype=np.int64)
+        grade, item, cut = _cut_by_cut(np.asarray(y))
+        positive = grade[item] > cut
+        weight = np.ones(len(grade)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        query = np.zeros(len(grade), dtype=np.int64)
         if qid is not None:
             query = np.unique(np.asarray(qid), return_inverse=True)[1].astype(np.int64)
+        query = query[item] + (int(query.max(initial=0)) + 1) * cut
         n_queries = int(query.max(initial=0)) + 1
-        used = weight > 0
+        used = weight[item] > 0
         both = np.ones(n_queries, dtype=bool)
         for side in (positive, ~positive):
             both &= np.bincount(query[used & side], minlength=n_queries) > 0
@@ -95,11 +100,18 @@ class PNormPushItems:
         if not used.any():
             raise ValueError("There is no query with items of both classes and positive weight to order.")
         up, down = np.flatnonzero(used & positive), np.flatnonzero(used & ~positive)
-        return cls(len(positive), _Side.of(up, query[up], weight), _Side.of(down, query[down], weight))
+        return cls(
+            len(grade), _Side.of(item[up], query[up], weight), _Side.of(item[down], query[down], weight)
+        )
+
+    def added(self, positive: Floats, negative: Floats) -> Floats:
+        """The sum for each item of numbers that go with the positives and negatives of all lists."""
+        up = np.bincount(self.positives.item, weights=positive, minlength=self.n_items)
+        return np.asarray(up + np.bincount(self.negatives.item, weights=negative, minlength=self.n_items))
 
     @property
     def n_queries(self) -> int:
-        """Queries with items of both classes."""
+        """Queries with items of both classes, counted once for each cut between their labels."""
         return len(self.positives.start)
 
     def at(self, scores: Floats, p: float) -> PNormPushPoint:
@@ -130,37 +142,27 @@ class PNormPushPoint:
     @cached_property
     def gradient(self) -> Floats:
         """Derivative with respect to the scores."""
-        gradient = np.zeros(self.items.n_items)
-        gradient[self.items.positives.item] = -self.positive_share
-        gradient[self.items.negatives.item] = self.negative_share
-        gradient /= self.items.n_queries
-        return gradient
+        return self.items.added(-self.positive_share, self.negative_share) / self.items.n_queries
 
     @cached_property
     def spread(self) -> Floats:
         """The Hessian is this diagonal minus one rank-one matrix for each query and class."""
-        spread = np.zeros(self.items.n_items)
-        spread[self.items.positives.item] = self.positive_share
-        spread[self.items.negatives.item] = self.p * self.negative_share
-        spread /= self.items.n_queries
-        return spread
+        return self.items.added(self.positive_share, self.p * self.negative_share) / self.items.n_queries
 
     @property
     def curvature(self) -> Floats:
         """The diagonal of the Hessian with respect to the scores."""
-        share = np.zeros(self.items.n_items)
-        share[self.items.positives.item] = self.positive_share
-        share[self.items.negatives.item] = self.negative_share
-        return self.spread * (1.0 - share)
+        up, down = self.positive_share, self.negative_share
+        return self.items.added(up * (1.0 - up), self.p * down * (1.0 - down)) / self.items.n_queries
 
     def curvature_product(self, direction: Floats) -> Floats:
         """The Hessian with respect to the scores times a direction."""
-        product = np.zeros(self.items.n_items)
+        parts = []
         for side, share, factor in self.sides():
             along = direction[side.item]
             mean = np.add.reduceat(share * along, side.start)
-            product[side.item] = factor / self.items.n_queries * share * (along - mean[side.query])
-        return product
+            parts.append(factor / self.items.n_queries * share * (along - mean[side.query]))
+        return self.items.added(*parts)
 
     def sides(self) -> tuple[tuple[_Side, Floats, float], ...]:
         """Each class with its softmax weights and the factor of its part of the Hessian."""
@@ -169,3 +171,11 @@ class PNormPushPoint:
             (items.positives, self.positive_share, 1.0),
             (items.negatives, self.negative_share, self.p),
         )
+
+
+def _cut_by_cut(y: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
+    """The labels as grades 0, 1, ..., and every item once for each cut, the cut above that grade."""
+    levels, grade = np.unique(y, return_inverse=True)
+    n_cuts = max(len(levels) - 1, 1)
+    item, cut = np.tile(np.arange(len(y)), n_cuts), np.repeat(np.arange(n_cuts), len(y))
+    return grade.astype(np.int64), item.astype(np.int64), cut.astype(np.int64)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from toprank.base import Matrix, RankingData
+from toprank.base import TWO_LABELS, Matrix, RankingData, strata
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.merge import merge_rows
 from toprank.convex.p_norm_push.newton import LogPush, log_push
+from toprank.labels import LabelKind
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.boosting import Floats, PNormPushBooster
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_penalty_weight
@@ -29,8 +30,9 @@ class PNormPush(PNormPushBooster):
     - ``solver="newton"``: ``1/2 |w|^2 + C log R_p`` over linear scores, to a relative gap of `tol`;
     - ``solver="boosting"``: log R_p itself, one weak ranker a round, as in the paper.
 
-    With `qid`, log R_p is averaged over queries. p = 1 is RankBoost; p to infinity approaches the Infinite
-    Push. Everything is computed in the log domain, so that p = 64 is as safe as p = 1.
+    With `qid`, log R_p is averaged over queries; of grades over the cuts between them, the items above a cut
+    being its positives and those below its negatives. p = 1 is RankBoost; p to infinity approaches the
+    Infinite Push. Everything is computed in the log domain, so that p = 64 is as safe as p = 1.
 
     With sample weights a pair weighs the product of its rows' weights.
 
@@ -56,6 +58,8 @@ class PNormPush(PNormPushBooster):
         Newton steps.
     warm_start : bool
         Whether Newton's method starts from the last coefficients.
+    levels : {"auto", "binary", "ordinal"}
+        What `y` is: two labels, or grades, the higher the nearer to the top; "auto" tells it from `y`.
     time_limit : float or None
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
@@ -99,6 +103,7 @@ class PNormPush(PNormPushBooster):
         tol: float = 1e-6,
         max_iter: int = 200,
         warm_start: bool = False,
+        levels: str = "auto",
         time_limit: float | None = None,
         random_state: Seed = None,
         pos_label: Any = None,
@@ -115,6 +120,7 @@ class PNormPush(PNormPushBooster):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.levels = levels
         self.time_limit = time_limit
         self.random_state = random_state
         self.pos_label = pos_label
@@ -130,7 +136,8 @@ class PNormPush(PNormPushBooster):
     def _newton(self, data: RankingData, run: Run, p: float) -> Outcome:
         C = check_penalty_weight(self.C)
         X: Any = np.ascontiguousarray(data.X) if isinstance(data.X, np.ndarray) else data.X
-        stratum = data.y.astype(np.int64) if data.qid is None else 2 * data.qid + data.y
+        grade = strata(data)
+        stratum = grade if data.qid is None else data.qid * (int(grade.max()) + 1) + grade
         merged = merge_rows(X, stratum, data.sample_weight)
         rows = merged.rows
         qid = None if data.qid is None else data.qid[rows]
@@ -147,6 +154,12 @@ class PNormPush(PNormPushBooster):
         if self.solver == "newton":
             return np.asarray(X @ self.coef_, dtype=np.float64)
         return super()._scores(X)
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return TWO_LABELS | {"ordinal"}
+
+    def _why_not(self, kind: LabelKind) -> str:
+        return "every cut between two labels is a push of its own, and a response has as many as items"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,10 @@ from typing import Any
 
 from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed
-from toprank.rankers.parts.boosting import PNormPushBooster
+from toprank.convex.p_norm_push.boosting import Items
+from toprank.labels import KINDS, LabelKind
+from toprank.losses.exponential_grades import ExponentialGrades
+from toprank.rankers.parts.boosting import PNormPushBooster, lists_and_weights
 from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["RankBoost"]
@@ -15,10 +18,11 @@ __all__ = ["RankBoost"]
 class RankBoost(PNormPushBooster, PairRanker):
     """Boosts weak rankers until few positives are scored below negatives.
 
-    Coordinate descent on the mean over pairs of exp(-(s_i - s_j)), positive i, negative j (Freund et al.
-    2003; Rudin & Wang 2018, Eq. (3)); with `qid` the mean over queries of its logarithm. Each round adds
-    the weak ranker along which the loss falls fastest, as far as it falls. `PNormPush` with p = 1 minimises
-    the same loss.
+    Coordinate descent on the mean over pairs of exp(-(s_i - s_j)), positive i, negative j, or of all rows
+    with different labels, i the higher, where labels are grades or a response (Freund et al. 2003; Rudin &
+    Wang 2018, Eq. (3)); with `qid` the mean over queries of its logarithm. Each round adds the weak ranker
+    along which the loss falls fastest, as far as it falls. The pairs are never listed: a round takes time
+    proportional to the rows. `PNormPush` with p = 1 minimises the same loss of two labels.
 
     With sample weights a pair weighs the product of its rows' weights.
 
@@ -34,11 +38,15 @@ class RankBoost(PNormPushBooster, PairRanker):
         Share of the rows (queries) to hold out; boosting stops early when the loss there has not fallen for
         `n_iter_no_change` rounds, and the rounds after the best one are dropped.
     validation_statistic : str, RankStatistic or None
-        What is looked at on the rows held out, ``"dcg@50"`` say, instead of the loss.
+        What is looked at on the rows held out, ``"dcg@50"`` say, instead of the loss; where labels are grades
+        or a response, one that is meant for two labels stands for the concordance index.
     n_iter_no_change : int
         Rounds to wait for the held-out loss to fall, or for that statistic to get better.
     tol : float
         Stop when the loss falls less than this per unit of the best weak ranker.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`.
     time_limit : float or None
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
@@ -79,6 +87,7 @@ class RankBoost(PNormPushBooster, PairRanker):
         validation_statistic: Any = None,
         n_iter_no_change: int = 10,
         tol: float = 1e-9,
+        levels: str = "auto",
         time_limit: float | None = None,
         random_state: Seed = None,
         pos_label: Any = None,
@@ -91,6 +100,7 @@ class RankBoost(PNormPushBooster, PairRanker):
         self.validation_statistic = validation_statistic
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.levels = levels
         self.time_limit = time_limit
         self.random_state = random_state
         self.pos_label = pos_label
@@ -100,6 +110,18 @@ class RankBoost(PNormPushBooster, PairRanker):
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         return self._boost(data, run, 1.0)
+
+    def _items(self, data: RankingData, rows: Any) -> Items:
+        if data.kind == "binary":
+            return super()._items(data, rows)
+        return ExponentialGrades.from_labels(data.y[rows], **lists_and_weights(data, rows))
+
+    def _prepare(self, data: RankingData) -> None:
+        if data.kind != "binary":
+            ExponentialGrades.from_labels([0.0, 1.0])  # compiles its kernel
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return KINDS
 
     @in_few_threads
     def _fit_pairs(self, data: PairData, run: Run) -> Outcome:

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from toprank.control import Outcome, Progress, Run, Status
 from toprank.convex.p_norm_push.weak_rankers import WeakRankers
+from toprank.losses.exponential_grades import ExponentialGrades, ExponentialGradesPoint
 from toprank.losses.exponential_pairs import ExponentialPairs, ExponentialPoint
 from toprank.losses.p_norm_push import PNormPushItems, PNormPushPoint
 
-__all__ = ["Boosted", "boost"]
+__all__ = ["Boosted", "Items", "boost"]
 
 Floats = NDArray[np.float64]
-Items = PNormPushItems | ExponentialPairs
-Point = PNormPushPoint | ExponentialPoint
+Items = PNormPushItems | ExponentialPairs | ExponentialGrades
+Point = PNormPushPoint | ExponentialPoint | ExponentialGradesPoint
 LONGEST = 50.0
 """No weak ranker with range one gets a larger weight in a round: exp(-50) is zero for all purposes."""
 SEARCH_STEPS = 60
@@ -62,8 +63,8 @@ def boost(
     ----------
     family : WeakRankers
         Weak rankers over the training rows.
-    items : PNormPushItems or ExponentialPairs
-        The positives and negatives among them, or pairs of them.
+    items : PNormPushItems, ExponentialPairs or ExponentialGrades
+        The positives and negatives among them, or pairs of them, listed or made by their labels.
     run : Run
     p : float
     rounds : int

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank import statistics
 from toprank.base import BaseRanker, Matrix, PairData, RankingData, fit_copy, ranking_scores, strata
+from toprank.base.levels import suited
 from toprank.control import Outcome, Run
 from toprank.convex.algebra.design import centered
-from toprank.convex.p_norm_push.boosting import Boosted, boost
+from toprank.convex.p_norm_push.boosting import Boosted, Items, boost
 from toprank.convex.p_norm_push.weak_rankers import (
     FeatureRankers,
     StumpRankers,
@@ -25,7 +25,7 @@ from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.parameters import check_at_least, check_choice
 from toprank.statistics import RankStatistic
 
-__all__ = ["PNormPushBooster", "split_rows"]
+__all__ = ["PNormPushBooster", "lists_and_weights", "split_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ class PNormPushBooster(BaseRanker):
                 else learn[data.sample_weight[learn] > 0]
             )
         family = self._family(data.X[learn], run)
-        items = _items(data, learn)
+        items = self._items(data, learn)
         watcher = None if watch is None else self._watcher(data, watch, p)
         answer, outcome = boost(
             family, items, run, p=p, rounds=int(self.n_estimators), tol=self.tol, watcher=watcher
@@ -114,8 +114,13 @@ class PNormPushBooster(BaseRanker):
 
     def _watcher(self, data: RankingData, rows: NDArray[np.int64], p: float) -> _Watcher:
         if self.validation_statistic is None:
-            return _Watcher(data, rows, p, self.n_iter_no_change)
-        return _StatisticWatcher(data, rows, statistics.get(self.validation_statistic), self.n_iter_no_change)
+            return _Watcher(data, rows, self._items(data, rows), p, self.n_iter_no_change)
+        statistic = suited(self.validation_statistic, data.kind)
+        return _StatisticWatcher(data, rows, statistic, self.n_iter_no_change)
+
+    def _items(self, data: RankingData, rows: Any) -> Items:
+        """What the loss is made of."""
+        return PNormPushItems.from_labels(data.y[rows], **lists_and_weights(data, rows))
 
     def _family(self, X: Any, run: Run) -> WeakRankers:
         if hasattr(self.weak_rankers, "fit"):
@@ -224,19 +229,21 @@ def split_rows(
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def _items(data: RankingData, rows: Any) -> PNormPushItems:
-    return PNormPushItems.from_labels(
-        data.y[rows],
-        qid=None if data.qid is None else data.qid[rows],
-        sample_weight=None if data.sample_weight is None else data.sample_weight[rows],
-    )
+def lists_and_weights(data: RankingData, rows: Any) -> dict[str, Any]:
+    """Queries and weights of some rows, as losses take them."""
+    return {
+        "qid": None if data.qid is None else data.qid[rows],
+        "sample_weight": None if data.sample_weight is None else data.sample_weight[rows],
+    }
 
 
 class _Watcher:
     """Follows the loss on held-out rows and says when it has not fallen for long enough."""
 
-    def __init__(self, data: RankingData, rows: NDArray[np.int64], p: float, patience: int) -> None:
-        self._items, self._p = _items(data, rows), p
+    def __init__(
+        self, data: RankingData, rows: NDArray[np.int64], items: Items, p: float, patience: int
+    ) -> None:
+        self._items, self._p = items, p
         self._begin(data, rows, patience)
 
     def _begin(self, data: RankingData, rows: NDArray[np.int64], patience: int) -> None:

@@ -13,6 +13,7 @@ from toprank.control import Outcome, Run, Status, warn_user
 from toprank.convex.algebra.merge import merge_rows
 from toprank.convex.top_push.column_generation import TopPushSolution, solve_top_push
 from toprank.convex.top_push.problem import TopPushProblem
+from toprank.labels import LabelKind
 from toprank.losses.top_push import SURROGATES, Threshold
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
@@ -106,6 +107,12 @@ class TopPushRanker(KernelRanker):
     def _warn_of_answer(self) -> None:
         if self.zero_is_optimal_:
             warn_user(f"{type(self).__name__}: {self.outcome_.notes[0]}", ZeroOptimumWarning)
+
+    def _why_not(self, kind: LabelKind) -> str:
+        return (
+            "it pushes down the highest of one set of negatives, and every cut between labels has its own"
+            " (PNormPush with a large p takes grades)"
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
