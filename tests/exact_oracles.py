@@ -271,3 +271,41 @@ def _independent_columns(rows):
             kept.append(j)
             reduced.append((place, rest))
     return [[row[j] for j in kept] for row in rows]
+
+
+# -- statistics of an order, as the definitions have it ---------------------------------------------
+
+
+def order_of(won, m, n):
+    """Labels in order, best first, when pair i * n + k of m positives and n negatives is won or lost."""
+    lost = sorted(n - sum(won[i * n : (i + 1) * n]) for i in range(m))
+    order = [0] * (m + n)
+    for j, c in enumerate(lost):
+        order[j + c] = 1
+    return order
+
+
+def best_of_orders(X, y, qid, value_of_order, penalty=0.0):
+    """The largest mean over lists with both classes of the value of the order, over all real coefficients."""
+    pairs, lists = [], []
+    for q in sorted(set(qid)):
+        upper = [i for i, label in enumerate(y) if label == 1 and qid[i] == q]
+        lower = [i for i, label in enumerate(y) if label != 1 and qid[i] == q]
+        if upper and lower:
+            lists.append((len(pairs), len(upper), len(lower)))
+            pairs += [(i, k) for i in upper for k in lower]
+
+    def value(won):
+        orders = [order_of(won[first : first + m * n], m, n) for first, m, n in lists]
+        return math.fsum(map(value_of_order, orders)) / len(lists)
+
+    return best_strict_value(whole_differences(X, pairs), value, penalty)
+
+
+def labels_and_lists(queries, n):
+    """Of each row 1 if it is a positive of its list, and which list that is (-1: none); no row in two."""
+    labels, lists = np.zeros(n, dtype=int), np.full(n, -1)
+    for q, (upper, lower, _) in enumerate(queries):
+        labels[upper] = 1
+        lists[upper] = lists[lower] = q
+    return labels, lists

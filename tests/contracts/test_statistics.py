@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 import strategies
-from toprank.statistics import LinearRankStatistic, get, names
+from toprank.statistics import CountTable, LinearRankStatistic, get, names
 from toprank.statistics.base import registered
 from toprank.testing import statistic_checks
 
@@ -141,6 +141,13 @@ class Increasing(Honest):
         return np.arange(n, dtype=float)
 
 
+class Mistaken(Honest):
+    """Its table forgets the negatives above."""
+
+    def count_table(self, n_pos, n_neg):
+        return CountTable.by_count(np.zeros(n_neg + 1))
+
+
 class Credulous(Honest):
     """Takes NaN for a low score."""
 
@@ -183,6 +190,8 @@ class Masked(Honest):
         (Forgiving, "check_tie_policies"),
         (Forgiving, "check_constant_scorer"),
         (Increasing, "check_position_weights"),
+        (Increasing, "check_count_table"),
+        (Mistaken, "check_count_table"),
         (Credulous, "check_bad_input"),
         (RowMinded, "check_rank_invariance"),
         (ScoreMinded, "check_rank_invariance"),

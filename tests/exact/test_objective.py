@@ -28,10 +28,11 @@ def test_lists_are_worth_their_weights_at_the_places_of_the_positives(seed):
     qid = np.concatenate(([0, 0], rng.integers(0, 3, n - 2)))
     problem = RankingProblem.from_labels(X, y, "dcg", qid=qid)
     coef = rng.integers(-2, 3, 2).astype(float)
-    expected, counts = Fraction(0), []
-    for q, name in enumerate(np.unique(qid)):
+    expected, counts, q = Fraction(0), [], -1
+    for name in np.unique(qid):
         own = qid == name
         if len(np.unique(y[own])) == 2:
+            q += 1  # lists with one class are left out
             lost = counts_of(X[own], y[own], coef)
             counts += lost
             # DCG: one over the logarithm of the place, best places first.

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import exact_oracles as oracles
 from toprank.exact import RankingProblem
 from toprank.exact.pairs import lengths
 
@@ -37,11 +38,9 @@ def test_rows_are_differences_up_to_a_power_of_two(seed):
 def test_all_pairs_of_each_query_and_no_others():
     problem = problems(0)[0]
     arrays = problem.arrays()
+    labels, lists = oracles.labels_and_lists(problem.queries, 12)
     expected = {
-        (i, k)
-        for i in range(12)
-        for k in range(12)
-        if problem.labels[i] > problem.labels[k] and problem.qid[i] == problem.qid[k]
+        (i, k) for i in range(12) for k in range(12) if labels[i] > labels[k] and lists[i] == lists[k]
     }
     assert set(zip(arrays.upper.tolist(), arrays.lower.tolist(), strict=True)) == expected
     assert len(arrays.upper) == len(expected) == problem.n_pairs
@@ -59,14 +58,16 @@ def test_lost_counts_are_those_of_the_items(seed):
         if problem.objective.by_pairs:
             assert lost.tolist() == (~won).tolist()
         else:
-            tops = sorted(set(arrays.upper.tolist()), key=lambda row: (problem.qid[row], row))
+            _, lists = oracles.labels_and_lists(problem.queries, 12)
+            tops = sorted(set(arrays.upper.tolist()), key=lambda row: (lists[row], row))
             assert lost.tolist() == [int((~won[arrays.upper == row]).sum()) for row in tops]
 
 
 def test_some_columns_are_those_of_a_smaller_problem():
     problem = problems(1)[0]
+    labels, lists = oracles.labels_and_lists(problem.queries, 12)
     part = RankingProblem.from_labels(
-        problem.X[:, [0, 2]], problem.labels, "dcg", qid=problem.qid, scales=problem.scales[[0, 2]]
+        problem.X[:, [0, 2]], labels, "dcg", qid=lists, scales=problem.scales[[0, 2]]
     )
     assert np.array_equal(problem.arrays([0, 2]).differences, part.arrays().differences)
     assert problem.arrays() is problem.arrays([0, 1, 2])

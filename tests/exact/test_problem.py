@@ -145,8 +145,8 @@ def test_pair_arrays_tell_the_same_value(case, random):
     won = np.array([value > 0 for value in exact], dtype=bool)
     lost = np.bincount(arrays.positive[~won], minlength=len(arrays.positive_query))
     total = 0.0
-    for q in range(len(arrays.weight_start) - 1):
-        weights = arrays.weights[arrays.weight_start[q] : arrays.weight_start[q + 1]]
+    for q in range(len(problem.weight_start) - 1):
+        weights = problem.weights[problem.weight_start[q] : problem.weight_start[q + 1]]
         counts = np.sort(lost[arrays.positive_query == q])
         total += sum(weights[j + c] for j, c in enumerate(counts))
     assert problem.evaluate(coef) == pytest.approx(total, rel=1e-12)
@@ -223,7 +223,7 @@ def test_scales_are_powers_of_two_near_the_spread():
         ({"X": [1.0, 2.0, 3.0]}, "two dimensions"),
         ({"qid": [0, 1, 2]}, "one class only in every query"),
         ({"qid": [0, 1]}, "one query for each of the 3 rows"),
-        ({"statistic": "average_precision"}, "not a linear rank statistic"),
+        ({"statistic": "spearman_rho"}, "cannot be maximised directly"),
         ({"statistic": np.array([1.0, 2.0, 3.0])}, "never increase"),
         ({"statistic": np.array([1.0])}, "3 position weights"),
         ({"margin": -1e-9}, "margin must be zero or more"),

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import exact_oracles as oracles
 from toprank.control import Run, Status
 from toprank.exact import Certificate, Constraints, RankingProblem, Verification, verify
 from toprank.exact.mip.solve import solve_program
@@ -130,7 +131,7 @@ def test_a_changed_certificate_fails_without_any_search(change):
 
 @pytest.mark.parametrize("what", ["row", "label", "margin", "penalty", "statistic"])
 def test_other_data_or_another_claim_fails(what):
-    X, y, options = PROBLEM.X.copy(), PROBLEM.labels.copy(), {}
+    X, y, options = PROBLEM.X.copy(), oracles.labels_and_lists(PROBLEM.queries, len(PROBLEM.X))[0], {}
     if what == "row":
         X[3, 1] = np.nextafter(X[3, 1], 0)
     elif what == "label":

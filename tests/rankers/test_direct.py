@@ -92,9 +92,9 @@ def test_bad_starts_are_named(start, message):
         DirectRanker(start=start).fit(*noisy())
 
 
-def test_a_statistic_without_position_weights_is_refused():
-    with pytest.raises(ValueError, match="not a linear rank statistic"):
-        DirectRanker("average_precision").fit(*noisy())
+def test_a_statistic_that_is_no_sum_over_positives_is_refused():
+    with pytest.raises(ValueError, match="cannot be maximised directly"):
+        DirectRanker("spearman_rho").fit(*noisy())
 
 
 def test_units_of_the_features_do_not_matter():

@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Objective", "Query"]
+from toprank.statistics import CountTable
+
+__all__ = ["Objective", "Query", "losses_by_rivals"]
 
 Floats = NDArray[np.float64]
-Query = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
-"""Positive rows, negative rows and position weights of one query; no weights when it has one class only."""
+Whole = NDArray[np.int64]
+Query = tuple[Whole, Whole, CountTable]
+"""Positive rows, negative rows and what lost pairs cost in one list."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Objective:
     """The value of a list of lost counts, one for each item that can lose pairs.
 
-    The items are the positives of all lists, query after query, or the weighted pairs themselves; a problem
+    The items are the positives of all lists, list after list, or the weighted pairs themselves; a problem
     has one kind, and what belongs to the other is empty. A positive that loses c pairs, j-th of its list
-    when sorted by c, is worth ``weights[weight_start[q] + j + c]``; a pair is worth its weight when it is
+    when sorted by c, is worth ``g(j, c)`` by the list's `CountTable`; a pair is worth its weight when it is
     not lost.
 
     Parameters
     ----------
     positive_query, negative_query : arrays of int32
-        Query of each positive and of each negative.
-    weights, weight_start : arrays
-        Position weights of query q: ``weights[weight_start[q]:weight_start[q + 1]]``.
+        List of each positive and of each negative.
+    tables : tuple of CountTable
+        Of each list.
     worth : array
         What winning each pair is worth.
 
     Examples
     --------
-    >>> lists = Objective.of_lists([(np.array([1, 2]), np.array([0]), np.array([1.0, 0.5, 0.25]))])
+    >>> weights = CountTable.by_position(np.array([1.0, 0.5, 0.25]))
+    >>> lists = Objective.of_lists([(np.array([1, 2]), np.array([0]), weights)])
     >>> lists.value([0, 0]), lists.value([0, 1]), lists.floor
     (1.5, 1.25, Fraction(3, 4))
     >>> pairs = Objective.of_pairs(np.array([3.0, 0.5]))
@@ -47,20 +53,17 @@ class Objective:
 
     positive_query: NDArray[np.int32]
     negative_query: NDArray[np.int32]
-    weights: Floats
-    weight_start: NDArray[np.int64]
+    tables: tuple[CountTable, ...]
     worth: Floats
 
     @classmethod
-    def of_lists(cls, queries: list[Query]) -> Self:
-        """Lists with position weights; those without weights do not count."""
-        counted = [(q, upper, lower) for q, (upper, lower, weights) in enumerate(queries) if len(weights)]
-        sizes = [len(weights) for _, _, weights in queries]
+    def of_lists(cls, queries: Sequence[Query]) -> Self:
+        """Lists, each with its table."""
+        number = np.arange(len(queries), dtype=np.int32)
         return cls(
-            np.repeat([q for q, _, _ in counted], [len(upper) for _, upper, _ in counted]).astype(np.int32),
-            np.repeat([q for q, _, _ in counted], [len(lower) for _, _, lower in counted]).astype(np.int32),
-            np.concatenate([weights for _, _, weights in queries]),
-            np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            np.repeat(number, [len(upper) for upper, _, _ in queries]),
+            np.repeat(number, [len(lower) for _, lower, _ in queries]),
+            tuple(table for _, _, table in queries),
             np.empty(0),
         )
 
@@ -68,7 +71,7 @@ class Objective:
     def of_pairs(cls, worth: Floats) -> Self:
         """Pairs of which each is worth something by itself."""
         nothing = np.empty(0, dtype=np.int32)
-        return cls(nothing, nothing, np.empty(0), np.zeros(1, dtype=np.int64), worth)
+        return cls(nothing, nothing, (), worth)
 
     @property
     def by_pairs(self) -> bool:
@@ -80,21 +83,69 @@ class Objective:
         """Number of counts that make a value."""
         return len(self.positive_query) + len(self.worth)
 
+    @cached_property
+    def shapes(self) -> tuple[Whole, Whole]:
+        """Positives and negatives of each list."""
+        lists = len(self.tables)
+        up, low = (np.bincount(side, minlength=lists) for side in (self.positive_query, self.negative_query))
+        return up.astype(np.int64), low.astype(np.int64)
+
     @property
     def n_pairs(self) -> int:
         """Number of pairs that matter."""
-        queries = len(self.weight_start)
-        up, low = (
-            np.bincount(side, minlength=queries) for side in (self.positive_query, self.negative_query)
-        )
+        up, low = self.shapes
         return int(up @ low) + len(self.worth)
 
-    @property
+    @cached_property
     def size(self) -> float:
-        """Sum of all weights' sizes: no value is larger."""
-        return math.fsum(np.abs(self.weights)) + math.fsum(self.worth)
+        """No value is larger, nor is any sum of terms."""
+        terms = [self.terms(self.nothing_lost()), self.terms(self.everything_lost())]
+        bound = math.fsum(np.maximum(*map(np.abs, terms)).tolist()) if self.tables else 0.0
+        linear = [np.abs(table.values) for table in self.tables if table.linear]
+        return max(bound, math.fsum(np.concatenate([[0.0], *linear]).tolist())) + math.fsum(self.worth)
+
+    # -- tables as the kernels read them ------------------------------------------------------
+
+    @cached_property
+    def _plain(self) -> tuple[CountTable, ...]:
+        up, low = self.shapes
+        return tuple(table.plain(int(m), int(n)) for table, m, n in zip(self.tables, up, low, strict=True))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Values of all lists' tables: g(j, c) of list q is ``weights[start[q] + stride[q] * j + c]``."""
+        return np.concatenate([np.empty(0), *(table.values for table in self._plain)])
+
+    @cached_property
+    def weight_start(self) -> Whole:
+        """Where each list's values begin in `weights`."""
+        return _ends([len(table.values) for table in self._plain])
+
+    @cached_property
+    def stride(self) -> Whole:
+        """Of each list: from one place of a positive to the next in `weights`."""
+        return np.array([table.stride for table in self._plain], dtype=np.int64)
+
+    def table(self, q: int) -> Floats:
+        """What positives of one list are worth: a row for each place, a column for each lost count."""
+        m, n = self.shapes[0][q], self.shapes[1][q]
+        return self.tables[q].at(np.arange(m)[:, None], np.arange(n + 1)[None, :])
 
     # -- values -------------------------------------------------------------------------------
+
+    @cached_property
+    def _short(self) -> tuple[Floats, Whole, Whole, Floats]:
+        """All lists' tables end to end as they are, factors apart: those of long lists would fill memory."""
+        factors = [
+            np.ones(m) if table.factor is None else table.factor
+            for table, m in zip(self.tables, self.shapes[0].tolist(), strict=True)
+        ]
+        return (
+            np.concatenate([np.empty(0), *(table.values for table in self.tables)]),
+            _ends([len(table.values) for table in self.tables]),
+            np.array([table.stride for table in self.tables], dtype=np.int64),
+            np.concatenate([np.empty(0), *factors]),
+        )
 
     def terms(self, lost: NDArray[np.integer] | list[int]) -> Floats:
         """Summands of the value when each item loses so many pairs."""
@@ -104,7 +155,8 @@ class Objective:
         order = np.lexsort((counts, self.positive_query))
         query = self.positive_query[order]
         place = np.arange(len(query)) - np.searchsorted(query, query)
-        return np.asarray(self.weights[self.weight_start[query] + place + counts[order]])
+        values, start, stride, factor = self._short
+        return np.asarray(factor * values[start[query] + stride[query] * place + counts[order]])
 
     def value(self, lost: NDArray[np.integer] | list[int]) -> float:
         """The value, rounded once."""
@@ -120,10 +172,31 @@ class Objective:
 
     def everything_lost(self) -> NDArray[np.int64]:
         """Counts when every pair is lost."""
-        rivals = np.bincount(self.negative_query, minlength=len(self.weight_start))
-        return np.concatenate((rivals[self.positive_query], np.ones(len(self.worth), dtype=np.int64)))
+        rivals = self.shapes[1][self.positive_query]
+        return np.concatenate((rivals, np.ones(len(self.worth), dtype=np.int64)))
 
     @property
     def floor(self) -> Fraction:
         """Value when every pair is lost."""
         return self.exact_value(self.everything_lost())
+
+
+def losses_by_rivals(table: NDArray[Any]) -> NDArray[Any]:
+    """The same losses, summed by negatives: row v, column b is what the v-th best one takes off.
+
+    The j-th best positive loses ``table[j, v] - table[j, v + 1]`` to the v-th best negative if that stands
+    above it, which it does for j >= b, b the number of positives above the negative. So the value of an order
+    is ``table[:, 0].sum()`` less, for every v, the entry at the b of the v-th best negative.
+
+    >>> losses_by_rivals(np.array([[5, 3, 0], [4, 4, 1]]))
+    array([[2, 0, 0],
+           [6, 3, 0]])
+    """
+    falls = table[:, :-1] - table[:, 1:]
+    losses = np.zeros((falls.shape[1], falls.shape[0] + 1), dtype=table.dtype)
+    losses[:, :-1] = falls[::-1].cumsum(axis=0)[::-1].T
+    return losses
+
+
+def _ends(sizes: Sequence[int]) -> Whole:
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)

@@ -69,16 +69,6 @@ class PairArrays:
         """Query of each negative; empty for preferences."""
         return self.objective.negative_query
 
-    @property
-    def weights(self) -> Floats:
-        """Position weights, query after query; empty for preferences."""
-        return self.objective.weights
-
-    @property
-    def weight_start(self) -> NDArray[np.int64]:
-        """Where each query's position weights begin."""
-        return self.objective.weight_start
-
     # -- what pairs are worth -----------------------------------------------------------------
 
     def lost(self, won: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -116,23 +106,29 @@ def preference_arrays(
 
 
 def class_arrays(rows: Floats, queries: Sequence[Query], objective: Objective, margin: float) -> PairArrays:
-    """Arrays of all positive-negative pairs of the queries that count.
+    """Arrays of all positive-negative pairs of the lists.
 
-    Positives and negatives are numbered query after query, those of queries without weights left out.
+    Positives and negatives are numbered list after list; a row may be in several.
     """
-    counted = [(upper, lower) for upper, lower, weights in queries if len(weights)]
-    positives = np.concatenate([upper for upper, _ in counted])
-    negatives = np.concatenate([lower for _, lower in counted])
-    number = np.empty(len(rows), dtype=np.int32)
-    number[positives] = np.arange(len(positives), dtype=np.int32)
-    number[negatives] = np.arange(len(negatives), dtype=np.int32)
+    counted = [(upper, lower) for upper, lower, _ in queries]
+    up, low = (np.cumsum([0, *map(len, side)]) for side in zip(*counted, strict=True))
     return PairArrays(
         _normalised(_class_differences(rows, counted)),
         rows,
         np.concatenate([np.repeat(upper, len(lower)) for upper, lower in counted]).astype(np.int32),
         np.concatenate([np.tile(lower, len(upper)) for upper, lower in counted]).astype(np.int32),
-        np.concatenate([np.repeat(number[upper], len(lower)) for upper, lower in counted]),
-        np.concatenate([np.tile(number[lower], len(upper)) for upper, lower in counted]),
+        np.concatenate(
+            [
+                np.repeat(np.arange(a, b), len(lower))
+                for (_, lower), a, b in zip(counted, up[:-1], up[1:], strict=True)
+            ]
+        ).astype(np.int32),
+        np.concatenate(
+            [
+                np.tile(np.arange(a, b), len(upper))
+                for (upper, _), a, b in zip(counted, low[:-1], low[1:], strict=True)
+            ]
+        ).astype(np.int32),
         objective,
         margin,
     )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -29,9 +27,9 @@ from toprank.exact.inputs import (
 )
 from toprank.exact.objective import Objective, Query
 from toprank.exact.pairs import PairArrays, class_arrays, preference_arrays
-from toprank.exact.weights import position_weights
+from toprank.exact.weights import Tables, count_tables
 from toprank.preferences import kendall_pairs, multipartite_pairs, read_pairs
-from toprank.statistics import LinearRankStatistic
+from toprank.statistics import RankStatistic
 
 __all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]
 
@@ -45,9 +43,10 @@ class RankingProblem:
 
     Maximise over all `w` ::
 
-        sum over queries of sum_j weight[j + c_(j)]  -  penalty * (number of non-zero w_j)
+        sum over lists of sum_j g(j, c_(j))  -  penalty * (number of non-zero w_j)
 
-    where c_i counts the negatives that positive i does not beat, sorted ascending within the query, and i
+    where c_i counts the negatives that positive i does not beat, sorted ascending within the list, g never
+    increases in c (`toprank.statistics.CountTable`; position weights are g(j, c) = weight[j + c]), and i
     beats k when ``(x_i - x_k) @ w > 0`` in exact arithmetic on the numbers given: ties and duplicates are
     mistakes, and neither the columns' scales nor outliers matter (Rudin & Wang 2018, Eq. (8)). With a
     positive margin, as their constraints (12) and (21) have it, i beats k when
@@ -70,10 +69,9 @@ class RankingProblem:
         Price of each non-zero coefficient.
     statistic : str
         Name of what is maximised, for people.
-    labels, qid : arrays or None
-        1 for items that belong at the top; query numbers 0..q-1. None for preferences.
-    weights, weight_start : arrays
-        Position weights, query after query, and where each query's begin.
+    queries : tuple of (array, array, CountTable)
+        Of each list its positive rows, its negative rows, and what lost pairs cost. None for preferences. A
+        row may be in several lists.
     pairs, pair_weight : arrays or None
         Preferences: rows (upper, lower) and what each pair is worth.
 
@@ -89,10 +87,7 @@ class RankingProblem:
     margin: float
     penalty: float
     statistic: str
-    labels: NDArray[np.int8] | None
-    qid: NDArray[np.int64] | None
-    weights: Floats
-    weight_start: NDArray[np.int64]
+    queries: tuple[Query, ...]
     pairs: NDArray[np.int64] | None
     pair_weight: Floats | None
 
@@ -103,7 +98,7 @@ class RankingProblem:
         cls,
         X: Any,
         y: ArrayLike,
-        statistic: str | LinearRankStatistic | Floats = "dcg",
+        statistic: str | RankStatistic | Floats = "dcg",
         *,
         qid: ArrayLike | None = None,
         margin: float = DEFAULT_MARGIN,
@@ -111,15 +106,17 @@ class RankingProblem:
         scales: ArrayLike | None = None,
         queries: Literal["sum", "mean"] = "sum",
     ) -> Self:
-        """Two classes and a linear rank statistic, over one list or a sum (or mean) over queries.
+        """Two classes and a statistic, over one list or a sum (or mean) over queries.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
             Two labels; the larger (the yes of yes and no) marks the items that belong at the top.
-        statistic : str, LinearRankStatistic or array
-            Or the position weights themselves, best position first, never increasing.
+        statistic : str, RankStatistic or array
+            Any that has a table of what lost pairs cost (`RankStatistic.count_table`): position weights,
+            average precision, positives at the top, ... A loss is maximised with its sign changed. Or the
+            position weights themselves, best position first, never increasing.
         qid : array-like of shape (n,), optional
             Query of each row; queries with one class only do not count.
         margin, penalty, scales
@@ -130,17 +127,14 @@ class RankingProblem:
         rows = read_rows(X)
         labels = read_two_classes(y, rows.shape[0])
         codes = read_queries(qid, labels)
-        weights, start, name = position_weights(statistic, labels, codes, queries)
+        tables, name = count_tables(statistic, labels, codes, queries)
         return cls(
             rows,
             read_scales(scales, rows),
             read_margin(margin),
             read_penalty(penalty),
             name,
-            labels,
-            codes,
-            weights,
-            start,
+            _lists(labels, codes, tables),
             None,
             None,
         )
@@ -185,10 +179,7 @@ class RankingProblem:
             read_margin(margin),
             read_penalty(penalty),
             statistic,
-            None,
-            None,
-            np.empty(0),
-            np.zeros(1, dtype=np.int64),
+            (),
             checked,
             worth,
         )
@@ -242,27 +233,21 @@ class RankingProblem:
         return np.asarray(self.X / self.scales)
 
     @cached_property
-    def queries(self) -> list[Query]:
-        """Of each query: its positive rows, its negative rows, its position weights."""
-        return list(self._iter_queries())
-
-    def _iter_queries(self) -> Iterator[Query]:
-        if self.labels is None or self.qid is None:
-            return
-        order = np.argsort(self.qid, kind="stable")
-        ends = np.searchsorted(self.qid[order], np.arange(len(self.weight_start)))
-        for q, (first, last) in enumerate(itertools.pairwise(ends)):
-            rows = order[first:last]
-            upper = rows[self.labels[rows] == 1]
-            lower = rows[self.labels[rows] == 0]
-            yield upper, lower, self.weights[self.weight_start[q] : self.weight_start[q + 1]]
-
-    @cached_property
     def objective(self) -> Objective:
         """What lost pairs cost: the one place that tells lists from weighted pairs."""
         if self.pair_weight is not None:
             return Objective.of_pairs(self.pair_weight)
         return Objective.of_lists(self.queries)
+
+    @property
+    def weights(self) -> Floats:
+        """What lost pairs cost in all lists, as the objective has it."""
+        return self.objective.weights
+
+    @property
+    def weight_start(self) -> NDArray[np.int64]:
+        """Where each list's part of `weights` begins."""
+        return self.objective.weight_start
 
     @cached_property
     def n_pairs(self) -> int:
@@ -372,16 +357,29 @@ class RankingProblem:
 
     def fingerprint(self) -> str:
         """SHA-256 of everything the optimum depends on: data, statistic, feasible set."""
-        digest = hashlib.sha256(b"toprank ranking problem 2")
+        digest = hashlib.sha256(b"toprank ranking problem 3")
         digest.update(repr((self.X.shape, float(self.margin), float(self.penalty))).encode())
         data: Any = self.X
         entries = [data]
         if is_sparse(data):
             entries = [data.indptr.astype(np.int64), data.indices.astype(np.int64), data.data]
-        optional = [self.labels, self.qid, self.pairs, self.pair_weight]
-        for array in [*entries, self.scales, self.weights, self.weight_start, *optional]:
+        for upper, lower, table in self.queries:
+            entries += [upper, lower, table.values, np.array(table.stride), table.factor]
+        for array in [*entries, self.scales, self.pairs, self.pair_weight]:
             digest.update(b"-" if array is None else _bytes(array))
         return digest.hexdigest()
+
+
+def _lists(labels: NDArray[np.int8], qid: NDArray[np.int64], tables: Tables) -> tuple[Query, ...]:
+    """The lists of two classes, one for each query that has a table."""
+    order = np.argsort(qid, kind="stable")
+    ends = np.searchsorted(qid[order], np.arange(len(tables) + 1))
+    lists = []
+    for table, first, last in zip(tables, ends[:-1], ends[1:], strict=True):
+        rows = order[first:last]
+        if table is not None:
+            lists.append((rows[labels[rows] == 1], rows[labels[rows] == 0], table))
+    return tuple(lists)
 
 
 def _bytes(array: NDArray[Any]) -> bytes:

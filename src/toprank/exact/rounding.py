@@ -36,6 +36,10 @@ class Scale:
         """Smallest whole number that is not below the value."""
         return math.ceil(Fraction(value) * Fraction(2) ** self.exponent)
 
+    def ups(self, values: Floats) -> NDArray[np.int64]:
+        """The same of many floats; both steps are exact."""
+        return np.ceil(np.ldexp(values, self.exponent)).astype(np.int64)
+
     def value(self, number: int) -> float:
         """The float at or just above a whole number's value."""
         exact = Fraction(number) / Fraction(2) ** self.exponent

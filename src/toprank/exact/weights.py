@@ -1,18 +1,21 @@
-"""Position weights of every query from a statistic or from plain numbers."""
+"""What lost pairs cost in every list: from a statistic, or from plain position weights."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.statistics import LinearRankStatistic, get
+from toprank.statistics import CountTable, RankStatistic, get
 
-__all__ = ["PositionWeights", "position_weights"]
+__all__ = ["PositionWeights", "Tables", "count_tables", "position_weights"]
 
 Floats = NDArray[np.float64]
+Tables = list[CountTable | None]
+"""One for each query; None where a query has one class only: it cannot be ranked rightly or wrongly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,77 +37,84 @@ class PositionWeights:
         return self.name
 
 
-def position_weights(
-    statistic: str | LinearRankStatistic | Floats | Any,
-    labels: NDArray[np.int8],
-    qid: NDArray[np.int64],
-    queries: Literal["sum", "mean"],
-) -> tuple[Floats, NDArray[np.int64], str]:
-    """Weights of all queries end to end, where each begins, and the statistic's name.
+def count_tables(
+    statistic: Any, labels: NDArray[np.int8], qid: NDArray[np.int64], queries: Literal["sum", "mean"]
+) -> tuple[Tables, str]:
+    """The table of each query, to be summed, and what the sum is called.
 
-    A query with one class only gets no weights: it cannot be ranked rightly or wrongly.
+    A loss is maximised with its sign changed, and its name says so.
     """
     if queries not in ("sum", "mean"):
         raise ValueError(f'queries must be "sum" or "mean", got {queries!r}.')
     sizes = np.bincount(qid)
     n_pos = np.bincount(qid, weights=labels).astype(np.int64)
-    mixed = (n_pos > 0) & (n_pos < sizes)
-    if isinstance(statistic, PositionWeights):
-        found: list[Any] = _given_lists(statistic, sizes)
-    else:
-        source = _source(statistic, int(sizes.max()))
-        found = [
-            source(int(n), int(m)) if both else None for n, m, both in zip(sizes, n_pos, mixed, strict=True)
-        ]
-    parts = [
-        _checked(part, int(n)) if both else np.empty(0)
-        for part, n, both in zip(found, sizes, mixed, strict=True)
-    ]
+    shapes = [(int(m), int(n - m)) for m, n in zip(n_pos, sizes, strict=True)]
+    make, name = _source(statistic, sizes)
+    counted = sum(m > 0 and n > 0 for m, n in shapes)
+    parts = 1 if queries == "sum" or isinstance(statistic, PositionWeights) else counted
+    tables: Tables = []
+    for q, (m, n) in enumerate(shapes):
+        table = make(q, m, n) if m > 0 and n > 0 else None
+        complaint = None if table is None else table.complaint(m, n)
+        if complaint is not None:
+            raise ValueError(f"statistic: {complaint}.")
+        tables.append(None if table is None else table.divided(parts))
+    return tables, name
+
+
+def position_weights(
+    statistic: Any, labels: NDArray[np.int8], qid: NDArray[np.int64], queries: Literal["sum", "mean"]
+) -> tuple[Floats, NDArray[np.int64], str]:
+    """Weights of all queries end to end, where each begins, and the statistic's name; linear ones only."""
+    tables, name = count_tables(statistic, labels, qid, queries)
+    if not all(table is None or table.linear for table in tables):
+        raise ValueError(f"statistic {name!r} is not a linear rank statistic (a sum of position weights).")
+    sizes = np.bincount(qid)
+    parts = [np.empty(0) if t is None else t.values[:n] for t, n in zip(tables, sizes, strict=True)]
     start = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
-    weights = np.concatenate(parts)
-    if queries == "mean" and not isinstance(statistic, PositionWeights):
-        weights = weights / np.count_nonzero(mixed)
-    return weights, start, _name(statistic)
+    return np.concatenate(parts), start, name
 
 
-def _name(statistic: Any) -> str:
-    """One spelling for one statistic: "DCG" and "dcg" are the same claim."""
+Source = Callable[[int, int, int], CountTable]
+"""From the number of a query, its positives and its negatives to its table."""
+
+
+def _source(statistic: Any, sizes: NDArray[np.int64]) -> tuple[Source, str]:
+    """Where tables come from, and one name for one statistic: "DCG" and "dcg" are the same claim."""
+    if isinstance(statistic, PositionWeights):
+        return _given_lists(statistic, sizes), statistic.name
     if isinstance(statistic, np.ndarray | list | tuple):
-        return "position weights"
-    return str(get(statistic) if isinstance(statistic, str) else statistic)
+        return _given_weights(statistic, int(sizes.max())), "position weights"
+    found: RankStatistic = get(statistic)
+    return _by_statistic(found), str(found) if found.greater_is_better else f"-{found}"
 
 
-def _given_lists(given: PositionWeights, sizes: NDArray[np.int64]) -> list[Floats]:
+def _given_lists(given: PositionWeights, sizes: NDArray[np.int64]) -> Source:
     if len(given.lists) != len(sizes):
         raise ValueError(
             f"statistic: weights for {len(sizes)} queries are needed, got {len(given.lists)} lists."
         )
-    return [weights[:n] for weights, n in zip(given.lists, sizes, strict=True)]
+    return lambda q, m, n: CountTable.by_position(given.lists[q][: m + n])
 
 
-def _source(statistic: Any, longest: int) -> Any:
-    """A function (n, n_pos) -> weights."""
-    if isinstance(statistic, np.ndarray | list | tuple):
-        given = np.asarray(statistic, dtype=np.float64)
-        if given.ndim != 1 or len(given) < longest:
-            raise ValueError(
-                f"statistic: {longest} position weights are needed, got an array of shape {given.shape}."
-            )
-        return lambda n, n_pos: given[:n]
-    found = get(statistic) if isinstance(statistic, str) else statistic
-    if not isinstance(found, LinearRankStatistic):
+def _given_weights(statistic: Any, longest: int) -> Source:
+    weights = np.asarray(statistic, dtype=np.float64)
+    if weights.ndim != 1 or len(weights) < longest:
         raise ValueError(
-            f"statistic {str(found)!r} is not a linear rank statistic (a sum of position weights):"
-            " it cannot be maximised directly;"
-            ' "dcg", "auc", "ndcg@10" and "precision@10" are.'
+            f"statistic: {longest} position weights are needed, got an array of shape {weights.shape}."
         )
-    return found.weights
+    return lambda q, m, n: CountTable.by_position(weights[: m + n])
 
 
-def _checked(weights: Floats, n: int) -> Floats:
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (n,) or not np.isfinite(values).all():
-        raise ValueError(f"statistic: a list of {n} items needs {n} finite position weights.")
-    if (np.diff(values) > 0).any():
-        raise ValueError("statistic: position weights must never increase, best position first.")
-    return values
+def _by_statistic(statistic: RankStatistic) -> Source:
+    def make(q: int, m: int, n: int) -> CountTable:
+        table = statistic.count_table(m, n)
+        if table is None:
+            raise ValueError(
+                f"statistic {str(statistic)!r} cannot be maximised directly on {m} positives and {n}"
+                " negatives: it is no sum over the positives of what their place and the negatives above"
+                ' them make them worth; "dcg", "auc", "average_precision", "ndcg@10" and "precision@10" are.'
+            )
+        return table
+
+    return make

@@ -14,7 +14,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.search.methods import compile_climb
 from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
-from toprank.statistics import LinearRankStatistic
+from toprank.statistics import RankStatistic
 
 __all__ = ["DirectRanker"]
 
@@ -22,17 +22,19 @@ __all__ = ["DirectRanker"]
 class DirectRanker(WeightedRanker, PairRanker):
     """Finds the linear score with the best rank statistic it can, by exact line searches.
 
-    Maximises ``sum_j weight[j + c_(j)]`` over linear scores, c_i the number of negatives scored at or above
-    positive i, sorted ascending: any linear rank statistic, ties counted as mistakes (Rudin & Wang 2018,
-    Eq. (8)). With `qid`, the mean over queries. Local search from a warm start; every step takes the exact
-    best point of a line through the present answer. There is no proof of optimality: `outcome_.bound` is the
-    value of all positives first.
+    Maximises ``sum_j g(j, c_(j))`` over linear scores, c_i the number of negatives scored at or above
+    positive i, sorted ascending, ties counted as mistakes: any linear rank statistic, where g is a weight
+    of the position j + c (Rudin & Wang 2018, Eq. (8)), and average precision, positives at the top, ...
+    With `qid`, the mean over queries. Local search from a warm start; every step takes the exact best point
+    of a line through the present answer. There is no proof of optimality: `outcome_.bound` is the value of
+    all positives first.
 
     Parameters
     ----------
-    statistic : str, LinearRankStatistic or array
-        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ..., or the position
-        weights themselves, best position first, never increasing.
+    statistic : str, RankStatistic or array
+        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"average_precision"``,
+        ``"positives_at_top"``, ...: any with a `RankStatistic.count_table`, a loss with its sign changed. Or
+        position weights, best position first, never increasing.
     start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
         Where to begin: logistic regression (also for None), the difference of the class means, given
         coefficients, or an estimator with `coef_`, which is fitted first if need be.
@@ -75,7 +77,7 @@ class DirectRanker(WeightedRanker, PairRanker):
 
     def __init__(
         self,
-        statistic: str | LinearRankStatistic | NDArray[np.float64] = "dcg",
+        statistic: str | RankStatistic | NDArray[np.float64] = "dcg",
         *,
         start: Start = None,
         n_restarts: int = 100,

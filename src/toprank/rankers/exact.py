@@ -18,7 +18,7 @@ from toprank.exact.search.compiling import begin_compiling
 from toprank.exact.search.driver import search
 from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
-from toprank.statistics import LinearRankStatistic
+from toprank.statistics import RankStatistic
 
 __all__ = ["ExactRanker", "Solver"]
 
@@ -30,18 +30,20 @@ _PROGRAM_MARGIN = 1e-4
 class ExactRanker(WeightedRanker, PairRanker):
     """Finds the linear score with the best rank statistic of all, and proves it where time allows.
 
-    Maximises ``sum_j weight[j + c_(j)] - penalty * (number of non-zero coefficients)`` over linear scores,
-    c_i the number of negatives that positive i does not beat, sorted ascending: any linear rank statistic,
-    ties counted as mistakes (Rudin & Wang 2018, Eqs. (8) and (11)). With `qid`, the mean over queries. A
-    branch and bound over directions; `certificate_` says what was proved. Lists of some hundred items with
-    up to about ten features are within reach of a proof; beyond, the answer is that of `DirectRanker` or
-    better, with a bound.
+    Maximises ``sum_j g(j, c_(j)) - penalty * (number of non-zero coefficients)`` over linear scores, c_i
+    the number of negatives that positive i does not beat, sorted ascending, ties counted as mistakes: any
+    linear rank statistic, where g is a weight of the position j + c (Rudin & Wang 2018, Eqs. (8) and (11)),
+    and average precision, positives at the top, partial and local AUC, push losses. With `qid`, the mean
+    over queries. A branch and bound over directions; `certificate_` says what was proved. Lists of some
+    hundred items with up to about ten features are within reach of a proof; beyond, the answer is that of
+    `DirectRanker` or better, with a bound.
 
     Parameters
     ----------
-    statistic : str, LinearRankStatistic or array
-        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"precision@20"``, ..., or the position
-        weights themselves, best position first, never increasing.
+    statistic : str, RankStatistic or array
+        What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"average_precision"``,
+        ``"positives_at_top"``, ...: any with a `RankStatistic.count_table`, a loss with its sign changed. Or
+        position weights, best position first, never increasing.
     margin : float or None
         None: a pair is won by any difference of its scores, in exact arithmetic on the numbers given.
         Otherwise the difference must be at least this much of the pair's own length, the features divided
@@ -99,7 +101,7 @@ class ExactRanker(WeightedRanker, PairRanker):
 
     def __init__(
         self,
-        statistic: str | LinearRankStatistic | NDArray[np.float64] = "dcg",
+        statistic: str | RankStatistic | NDArray[np.float64] = "dcg",
         *,
         margin: float | None = None,
         penalty: float = 0.0,

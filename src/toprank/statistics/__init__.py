@@ -26,6 +26,7 @@ from toprank.statistics.catalog import (
     WilcoxonRankSum,
     WinnerTakesAll,
 )
+from toprank.statistics.counts import CountTable
 from toprank.statistics.curves import (
     GainCurve,
     LiftCurve,
@@ -73,6 +74,7 @@ __all__ = [
     "BipartiteStatistic",
     "BootstrapInterval",
     "CIndex",
+    "CountTable",
     "GainCurve",
     "HardRankingLoss",
     "InfinitePushLoss",

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import KINDS, LabelKind, positives
+from toprank.statistics.counts import CountTable
 from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
 from toprank.statistics.inputs import as_vector, read_classes, read_sample_weight, read_scores, read_values
 from toprank.statistics.queries import Queries, QueryGroups, query_groups, short_lists
@@ -68,6 +69,21 @@ class RankStatistic(ABC):
     @abstractmethod
     def of_order(self, y_best_first: ArrayLike) -> float:
         """Value of a list without ties: the labels in order, best first. This is the definition."""
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable | None:
+        """What each positive is worth by its place and the negatives above it, where there are two classes.
+
+        For statistics whose value, ties the worst way, is the sum over j of g(j, c_(j)), c_i the number of
+        negatives scored at or above positive i, sorted ascending: `CountTable` says what g must keep. Those
+        can be maximised exactly (`toprank.ExactRanker`). Of a loss the table gives the value with its sign
+        changed. None, the default: the statistic is no such sum.
+
+        Parameters
+        ----------
+        n_pos, n_neg : int
+            Positives and negatives of the list, at least one each.
+        """
+        return None
 
     def __call__(
         self,
@@ -280,6 +296,10 @@ class LinearRankStatistic(BipartiteStatistic):
         n_pos : int
             Positives among them, at least one and fewer than n.
         """
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """The weights, one for each position."""
+        return CountTable.by_position(self.weights(n_pos + n_neg, n_pos))
 
     def of_order(self, y_best_first: ArrayLike) -> float:
         """Sum of the weights at the positions of the positives."""

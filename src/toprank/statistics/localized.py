@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, RankStatistic, register
+from toprank.statistics.counts import CountTable
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.statistics.groups import TieGroups, Ties
 from toprank.statistics.inputs import read_values
@@ -165,6 +166,15 @@ class WeakRankingLoss(_TopLoss):
     name: ClassVar[str] = "weak_ranking_loss"
     examples: ClassVar[tuple[str, ...]] = ("weak_ranking_loss@2", "weak_ranking_loss@40%(standardize=true)")
 
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """A positive inside spares one miss; of two classes, as many are missed as fit and are outside."""
+        n = n_pos + n_neg
+        size = int(cutoff_positions(self.at, n, True))
+        each = 1.0 / size if self.standardize else 2.0 / n
+        weights = np.full(n, -each * min(size, n_pos) / n_pos)
+        weights[:size] += each
+        return CountTable.by_position(weights)
+
     def _of_top(self, edge: _Edge, n: int, ties: Ties) -> float:
         return edge.missed(ties) / edge.size if self.standardize else 2.0 * edge.missed(ties) / n
 
@@ -198,6 +208,22 @@ class LocalizedRankingLoss(_TopLoss):
         "localized_ranking_loss@3(standardize=true)",
         "localized_ranking_loss@70%",
     )
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable | None:
+        """A positive inside pays for the negatives above it, one outside for the miss.
+
+        As long as that is more, up to about K = n/2: beyond, being outside can be the better.
+        """
+        n = n_pos + n_neg
+        size = int(cutoff_positions(self.at, n, True))
+        miss, swap = (n - size) / n * 2.0 / n, 2.0 / (n * (n - 1.0))
+        if swap * min(n_neg, size - 1) > miss:
+            return None
+        spared = miss * (n_pos - min(size, n_pos)) / n_pos
+        whole = miss * size + swap * size * (size - 1) / 2.0 if self.standardize else 1.0
+        return CountTable.of(
+            n_pos, n_neg, lambda j, c: (spared - np.where(j + c < size, swap * c, miss)) / whole
+        )
 
     def _of_top(self, edge: _Edge, n: int, ties: Ties) -> float:
         size = edge.size
@@ -301,6 +327,12 @@ class LocalAUC(BipartiteStatistic):
         n_neg = np.count_nonzero(~positive)
         below = n_neg - np.cumsum(~inside)[inside]
         return float(below.sum() / ((positive.size - n_neg) * n_neg))
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """Negatives below a positive, as long as it is inside."""
+        depth = int(cutoff_positions(self.at, n_pos + n_neg, True))
+        pairs = float(n_pos * n_neg)
+        return CountTable.of(n_pos, n_neg, lambda j, c: np.where(j + c < depth, n_neg - c, 0) / pairs)
 
     def _depth(self, n: float, whole: bool) -> float:
         return cutoff_positions(self.at, n, whole)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, register
+from toprank.statistics.counts import CountTable
 from toprank.statistics.groups import TieGroups
 from toprank.statistics.queries import QueryGroups
 
@@ -51,6 +52,10 @@ class PairwiseMisrankingError(BipartiteStatistic):
         above = np.cumsum(~positive)
         return float(above[positive].sum() / (positive.sum() * above[-1]))
 
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """Every negative above costs the same."""
+        return CountTable.by_count(-np.arange(n_neg + 1.0) / (n_pos * n_neg))
+
     def _expected(self, groups: TieGroups) -> float:
         pairs = groups.n_pos * groups.n_neg
         return (pairs - ordered_pairs(groups)) / pairs
@@ -79,6 +84,12 @@ class ReciprocalRank(BipartiteStatistic):
     def of_order(self, y_best_first: ArrayLike) -> float:
         """One over the position of the first positive."""
         return 1.0 / (1 + int(np.argmax(self._read_order(y_best_first))))
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """Only the first positive counts."""
+        first = np.zeros(n_pos)
+        first[0] = 1.0
+        return CountTable.by_count(1.0 / np.arange(1.0, n_neg + 2.0), first)
 
     def _expected(self, groups: TieGroups) -> float:
         from toprank.statistics import _kernels
@@ -118,6 +129,11 @@ class AveragePrecision(BipartiteStatistic):
         """Mean over the positives of the precision at their position."""
         positions = np.flatnonzero(self._read_order(y_best_first)) + 1
         return float(np.mean(np.arange(1, positions.size + 1) / positions))
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """The j-th positive, counted from one, times one over its position."""
+        position = np.arange(1.0, n_pos + n_neg + 1.0)
+        return CountTable(1.0 / position, 1, np.arange(1.0, n_pos + 1.0) / n_pos)
 
     def _expected(self, groups: TieGroups) -> float:
         from toprank.statistics import _kernels
@@ -160,6 +176,12 @@ class PositivesAtTop(BipartiteStatistic):
         positive = self._read_order(y_best_first)
         return float(np.argmin(positive) / (positive.sum() if self.fraction else 1))
 
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """One for a positive with no negative above."""
+        values = np.zeros(n_neg + 1)
+        values[0] = 1.0 / n_pos if self.fraction else 1.0
+        return CountTable.by_count(values)
+
     def _expected(self, groups: TieGroups) -> float:
         groups.require_order(str(self))
         return _positives_at_top(groups) / (groups.n_pos if self.fraction else 1.0)
@@ -189,6 +211,12 @@ class InfinitePushLoss(BipartiteStatistic):
         """Share of the positives after the first negative."""
         positive = self._read_order(y_best_first)
         return float(positive[np.argmin(positive) :].sum() / positive.sum())
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """A positive with a negative above costs the same however many there are."""
+        values = np.full(n_neg + 1, -1.0 / n_pos)
+        values[0] = 0.0
+        return CountTable.by_count(values)
 
     def _expected(self, groups: TieGroups) -> float:
         groups.require_order(str(self))
@@ -232,6 +260,11 @@ class PNormPushLoss(BipartiteStatistic):
         positive = self._read_order(y_best_first)
         below = positive[::-1].cumsum()[::-1][~positive]
         return float(np.mean((below / positive.sum()) ** self.p))
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """The sum over negatives, summed by positives instead: see `toprank.statistics.counts`."""
+        powers = (np.arange(n_pos + 1.0) / n_pos) ** self.p
+        return CountTable.by_count(-np.arange(n_neg + 1.0) / n_neg, np.diff(powers)[::-1].copy())
 
     def _expected(self, groups: TieGroups) -> float:
         from toprank.statistics import _kernels
@@ -295,6 +328,15 @@ class PartialAUCFPR(BipartiteStatistic):
             return area
         lowest = (self.max_fpr**2 - self.min_fpr**2) / 2
         return 0.5 * (1 + (area - lowest) / (self.max_fpr - self.min_fpr - lowest))
+
+    def count_table(self, n_pos: int, n_neg: int) -> CountTable:
+        """Of each positive, how much of the range lies right of the negatives above it."""
+        left = np.linspace(0.0, 1.0, n_neg + 1).clip(self.min_fpr, self.max_fpr)
+        area = (self.max_fpr - left) / n_pos
+        if self.standardize:
+            none, everything = self._scale(0.0), self._scale(1.0)
+            area = none / n_pos + (everything - none) * area
+        return CountTable.by_count(area)
 
     def _expected(self, groups: TieGroups) -> float:
         from toprank.statistics import _kernels

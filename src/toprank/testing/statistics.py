@@ -37,6 +37,7 @@ def statistic_checks() -> list[Callable[[RankStatistic], None]]:
         check_rank_invariance,
         check_constant_scorer,
         check_position_weights,
+        check_count_table,
         check_sample_weight,
         check_queries,
         check_bad_input,
@@ -146,6 +147,21 @@ def check_position_weights(statistic: RankStatistic) -> None:
         above = np.sort([(scores[y == 0] >= score).sum() for score in scores[y == 1]])
         value = weights[np.arange(n_pos) + above].sum()
         _assert_close(statistic(y, scores, ties="worst"), value, f"{statistic} by weights", y, scores)
+
+
+def check_count_table(statistic: RankStatistic) -> None:
+    """What positives are worth never increases with the negatives above, and sums to the value."""
+    sign = 1 if statistic.greater_is_better else -1
+    for y, scores in _lists(statistic, ties=True, levels=2):
+        n_pos, n_neg = int(y.sum()), int((1 - y).sum())
+        table = statistic.count_table(n_pos, n_neg)
+        if table is None:
+            continue
+        complaint = table.complaint(n_pos, n_neg)
+        assert complaint is None, f"{statistic}: {complaint}"
+        above = np.sort([(scores[y == 0] >= score).sum() for score in scores[y == 1]])
+        value = sign * float(table.at(np.arange(n_pos), above).sum())
+        _assert_close(statistic(y, scores, ties="worst"), value, f"{statistic} by its table", y, scores)
 
 
 def check_sample_weight(statistic: RankStatistic) -> None:

@@ -31,7 +31,9 @@ def test_sweep_equals_looking_everywhere(seed):
         who[0] = np.where(rising, np.arange(len(owner)), -1 - np.arange(len(owner)))
         count, at_most = np.zeros(m, np.int32), np.full(n + 1, m, np.int32)
         out, start = np.zeros(3), int(weight[:m].sum())
-        state = Tally(owner, np.empty(0, np.int64), weight, np.zeros(m, np.int64), count, at_most)
+        state = Tally(
+            owner, np.empty(0, np.int64), weight, np.ones(m, np.int64), np.zeros(m, np.int64), count, at_most
+        )
         best, after = sweep(
             start, target, climb, len(owner), -1.0, 1.0, at, who, np.zeros(8, np.int64), state, out
         )
@@ -51,7 +53,9 @@ def test_losing_and_regaining_is_the_value_of_the_counts():
     weight = np.sort(rng.integers(0, 50, size=m + n))[::-1].astype(np.int64).copy()
     owner = np.repeat(np.arange(m), n).astype(np.int32)
     count, at_most = np.zeros(m, np.int32), np.full(n + 1, m, np.int32)
-    state = Tally(owner, np.empty(0, np.int64), weight, np.zeros(m, np.int64), count, at_most)
+    state = Tally(
+        owner, np.empty(0, np.int64), weight, np.ones(m, np.int64), np.zeros(m, np.int64), count, at_most
+    )
     value, lost = int(weight[:m].sum()), set()
     for p in rng.integers(0, m * n, size=500):
         value = (regain if p in lost else lose)(p, state, value)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import exact_oracles as oracles
 from cell_problems import KINDS, STATISTICS, labels_of, logged, medium, rows_of, solved, value_of
 from toprank.exact import RankingProblem
 from toprank.exact.cells import _layout as layout
@@ -135,7 +136,8 @@ def test_a_log_with_anything_missing_or_changed_is_refused():
     assert replay_cells(arrays, {}, bound) != []
     assert replay_cells(arrays, {**search.log, root: stream[: len(stream) // 2].tobytes()}, bound) != []
     assert replay_cells(arrays, {**search.log, root: search.log[root][:-3]}, bound) != []
-    other = RankingProblem.from_labels(problem.X[::-1], problem.labels, "dcg")
+    labels, _ = oracles.labels_and_lists(problem.queries, len(problem.X))
+    other = RankingProblem.from_labels(problem.X[::-1], labels, "dcg")
     assert replay_cells(other.arrays(), search.log, bound) != []
 
 

@@ -64,7 +64,7 @@ def test_every_direction_worth_the_target_is_in_just_one_open_node(slices, monke
         assert len(inside) <= 1
         if units.scale.up(value) > target:
             assert len(inside) == 1
-            assert inside[0].bound >= units.scale.up(value) - len(problem.labels)
+            assert inside[0].bound >= units.scale.up(value) - len(problem.X)
 
 
 def test_numbers_of_nodes_differ_between_workers():

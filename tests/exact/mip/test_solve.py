@@ -223,7 +223,7 @@ def test_preferences_and_queries(seed):
         cut = sizes[0]
         pieces = ((won[:cut], parts[0]), (won[cut:], parts[1]))
         return sum(
-            oracle.order_value(w, positive, negative, problem.queries[q][2])
+            oracle.order_value(w, positive, negative, problem.queries[q][2].values)
             for q, (w, (_, positive, negative)) in enumerate(pieces)
         )
 
@@ -262,7 +262,9 @@ def test_score_card_is_the_best_of_all_whole_coefficients(largest):
     card = solve(problem, constraints=Constraints(integer_range=largest))
     points = [Fraction(c) for c in card.coef]
     assert all(point.denominator == 1 and abs(point) <= largest for point in points)
-    D, positive, negative = oracle.class_pairs(problem.X, problem.labels)
+    D, positive, negative = oracle.class_pairs(
+        problem.X, oracle.labels_and_lists(problem.queries, len(problem.X))[0]
+    )
     best = max(
         oracle.order_value(oracle.exact_won(D, w, MARGIN), positive, negative, problem.weights)
         for w in itertools.product(range(-largest, largest + 1), repeat=3)
@@ -272,7 +274,7 @@ def test_score_card_is_the_best_of_all_whole_coefficients(largest):
 
 def test_must_haves_at_the_top():
     X, problem = data_with_constraints()
-    members = np.flatnonzero(problem.labels == 0)[:3]
+    members = problem.queries[0][1][:3]
     free = np.argsort(-(X @ solve(problem).coef))[:4]
     assert len(set(free) & set(members)) < 2
     demand = TopGroup(tuple(members.tolist()), top=4, at_least=2)

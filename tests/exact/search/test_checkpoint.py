@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import exact_oracles as oracles
 from toprank.control import Run
 from toprank.exact import RankingProblem
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
@@ -24,7 +25,8 @@ def test_a_checkpoint_of_another_problem_or_a_damaged_one_is_refused(tmp_path):
     file = tmp_path / "state.npz"
     with Run(rng=0, time_limit=0.7) as run:
         assert not search(problem, run, checkpoint=file, method="boxes").proved
-    other = RankingProblem.from_labels(problem.X, problem.labels, "auc")
+    labels, _ = oracles.labels_and_lists(problem.queries, len(problem.X))
+    other = RankingProblem.from_labels(problem.X, labels, "auc")
     with Run(rng=0) as run, pytest.raises(CheckpointError, match="another problem"):
         search(other, run, checkpoint=file)
     file.write_bytes(file.read_bytes()[:200])

@@ -44,9 +44,11 @@ def optimum_of_lists(problem, X, y, qid=None):
     scaled = X / problem.scales
     qid = np.zeros(len(y), dtype=int) if qid is None else np.asarray(qid)
     differences, parts = [], []
-    for number, q in enumerate(np.unique(qid)):
+    number = -1
+    for q in np.unique(qid):
         own = qid == q
         if len(np.unique(y[own])) == 2:
+            number += 1  # lists with one class are left out
             found, positive, negative = oracles.class_pairs(scaled[own], y[own])
             weights = problem.weights[
                 problem.weight_start[number] : problem.weight_start[number + 1]

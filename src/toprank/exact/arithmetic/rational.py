@@ -136,21 +136,16 @@ class Scores:
 def lost_counts(scores: Scores, queries: Sequence[Query], *, exact: bool = False) -> list[Rows]:
     """For each query the number of negatives each positive fails to beat, sorted ascending.
 
-    A positive beats a negative when its score is higher (by the margin, where there is one). Queries without
-    position weights are passed over (an empty array).
+    A positive beats a negative when its score is higher (by the margin, where there is one).
     """
     if not scores.coef.any():
-        return [np.full(len(upper) if len(w) else 0, len(lower)) for upper, lower, w in queries]
+        return [np.full(len(upper), len(lower)) for upper, lower, _ in queries]
     if scores.margin > 0:
-        return [_margin_counts(scores, query, exact) if len(query[2]) else _none() for query in queries]
+        return [_margin_counts(scores, query, exact) for query in queries]
     if exact:
-        return [_exact_counts(scores, upper[: len(w)], lower) for upper, lower, w in queries]
+        return [_exact_counts(scores, upper, lower) for upper, lower, _ in queries]
     near = scores.floats()
-    return [_counts(scores, query, *near) if len(query[2]) else _none() for query in queries]
-
-
-def _none() -> Rows:
-    return np.empty(0, dtype=np.int64)
+    return [_counts(scores, query, *near) for query in queries]
 
 
 def _counts(scores: Scores, query: Query, near: Floats, error: Floats) -> Rows:

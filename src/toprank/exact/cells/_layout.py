@@ -72,9 +72,13 @@ class Objective(NamedTuple):
     query_of: Whole
     """(2, items): query of each positive and of each negative."""
     queries: Whole
-    """(5, queries): positives, negatives, where counts[2] keeps either's, where the weights begin."""
+    """(8, queries): positives, negatives, where counts[2] keeps either's, where the weights begin, their
+    stride, and the same of the losses."""
     weights: Whole
-    """(2, places): position weights, rounded up; below them, convex ones."""
+    """What positives are worth by place and lost pairs, rounded up: see `toprank.statistics.CountTable`."""
+    losses: Whole
+    """What negatives take off at least, by place and positives above; convex in the latter, and falling from
+    one negative to the next."""
     worth: Whole
     """(P): what each unit is worth by itself, where values are sums of pair weights."""
     order: Whole

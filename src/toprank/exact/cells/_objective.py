@@ -48,7 +48,7 @@ def _count(objective, counts, losing):
 def best_value(objective, counts, losing, control):
     """Value when exactly the units of `losing` lose: the positives' form, or the sum of the worths.
 
-    The positives' form is sum over j of weight[j + c_(j)]; counts[2] keeps how many have lost at most c.
+    The positives' form is sum over j of g(j, c_(j)); counts[2] keeps how many have lost at most c.
     """
     query_of, queries, weights = objective.query_of, objective.queries, objective.weights
     value = 0
@@ -66,7 +66,7 @@ def best_value(objective, counts, losing, control):
         for lost in range(queries[1, q] + 1):
             at = queries[2, q] + lost
             for _ in range(counts[2, at]):
-                value += weights[0, queries[4, q] + j + lost]
+                value += weights[queries[4, q] + queries[5, q] * j + lost]
                 j += 1
             counts[2, at] = j
     return value
@@ -85,22 +85,23 @@ def single_drops(objective, counts, state, budget, control):
             for p in range(pair_start[u], pair_start[u + 1]):
                 q = query_of[0, pairs[0, p]]
                 lost = counts[0, pairs[0, p]]
-                at = queries[4, q] + counts[2, queries[2, q] + lost] - 1 + lost
-                drop = max(drop, weights[0, at] - weights[0, at + 1])
+                last = counts[2, queries[2, q] + lost] - 1
+                at = queries[4, q] + queries[5, q] * last + lost
+                drop = max(drop, weights[at] - weights[at + 1])
         budget[LEFT, u] = drop
 
 
 @njit(**INNER)
 def _negatives_form(objective, room, control, expected, log):
-    """Bound from the won counts: total - sum_r weight[r + b_(r)], convex in the counts b.
+    """Bound from the won counts: total - sum_r loss[r, b_(r)], convex in the counts b.
 
     The bound is the tangent at the counts `expected`; its `slopes` are what each negative pays at least for
     every won pair it loses.
     """
-    query_of, queries, weights, order = (
+    query_of, queries, losses, order = (
         objective.query_of,
         objective.queries,
-        objective.weights,
+        objective.losses,
         objective.order,
     )
     counts, slopes = room.counts, room.slopes
@@ -123,15 +124,15 @@ def _negatives_form(objective, room, control, expected, log):
         q = query_of[1, k]
         b = counts[0, k]
         rank = counts[2, queries[3, q] + b]
-        at = queries[4, q] + rank + b
+        at = queries[6, q] + queries[7, q] * rank + b
         counts[2, queries[3, q] + b] += 1
         if log.size > 0:
             log[here + 2 * k], log[here + 2 * k + 1] = b, rank
         if b > 0:
-            slopes[k] = weights[1, at - 1] - weights[1, at]
+            slopes[k] = losses[at - 1] - losses[at]
         else:
-            slopes[k] = weights[1, at] - weights[1, at + 1] if counts[1, k] > 0 else 0
-        bound -= weights[1, at] - (counts[1, k] - b) * slopes[k]
+            slopes[k] = losses[at] - losses[at + 1] if counts[1, k] > 0 else 0
+        bound -= losses[at] - (counts[1, k] - b) * slopes[k]
     return bound
 
 

@@ -54,10 +54,10 @@ class Judge:
         for pair in np.flatnonzero(self._unit >= 0).tolist():
             self._pairs_of[self._unit[pair]].append(pair)
         self._check_units()
-        self._queries = np.unique(arrays.positive_query).tolist()
-        self._weights = [Fraction(w) for w in arrays.weights.tolist()]
+        self._queries = range(len(arrays.objective.tables))
+        self._weights = [Fraction(w) for w in arrays.objective.weights.tolist()]
         self._worth = [Fraction(w) for w in arrays.objective.worth.tolist()]
-        self._convex = {q: _convex_below(self._weights_of(q)) for q in self._queries}
+        self._losses = [self._losses_of(q) for q in self._queries]
 
     def _check_units(self) -> None:
         """Pairs of a unit win and lose together; those of none can never be won."""
@@ -76,9 +76,33 @@ class Judge:
         same_size = not margin or exact_reach(self._arrays, pair) == exact_reach(self._arrays, first)
         return same_size and same_direction(row, self._whole[unit])
 
-    def _weights_of(self, q: int) -> list[Fraction]:
-        start = self._arrays.weight_start
-        return self._weights[start[q] : start[q + 1]]
+    def _gain(self, q: int, j: int, c: int) -> Fraction:
+        """What the j-th best positive of a list is worth when it loses c pairs."""
+        objective = self._arrays.objective
+        return self._weights[objective.weight_start[q] + objective.stride[q] * j + c]
+
+    def _losses_of(self, q: int) -> tuple[Fraction, list[list[Fraction]]]:
+        """A value, and what each negative takes off it at least, by its place and the positives above.
+
+        Of position weights, all of them and the weight of the negative's own position. Otherwise the value
+        of a perfect order, and what the positives below the negative lose to it; of every place the lower
+        convex envelope, its steps no larger than those of the place before.
+        """
+        m, n = (int(side[q]) for side in self._arrays.objective.shapes)
+        if self._arrays.objective.tables[q].linear:
+            start = int(self._arrays.objective.weight_start[q])
+            weights = self._weights[start : start + m + n]
+            envelope = _convex_below(weights)
+            return sum(weights, start=Fraction(0)), [envelope[v : v + m + 1] for v in range(n)]
+        rows: list[list[Fraction]] = []
+        steps: list[Fraction] = []
+        for v in range(n):
+            falls = [self._gain(q, j, v) - self._gain(q, j, v + 1) for j in range(m)]
+            row = _convex_below([sum(falls[b:], start=Fraction(0)) for b in range(m + 1)])
+            own = [row[b] - row[b + 1] for b in range(m)]
+            steps = [min(pair) for pair in zip(steps, own, strict=True)] if steps else own
+            rows.append([sum(steps[b:], start=Fraction(0)) for b in range(m + 1)])
+        return sum((self._gain(q, j, 0) for j in range(m)), start=Fraction(0)), rows
 
     def check(self, literal: int) -> None:
         """A literal must name a unit."""
@@ -103,9 +127,8 @@ class Judge:
         counts = np.bincount(self._arrays.positive[lost], minlength=len(self._arrays.positive_query))
         total = Fraction(0)
         for q in self._queries:
-            weights = self._weights_of(q)
             for j, c in enumerate(sorted(counts[self._arrays.positive_query == q].tolist())):
-                total += weights[j + c]
+                total += self._gain(q, j, c)
         return total
 
     # -- packings -----------------------------------------------------------------------------
@@ -127,7 +150,7 @@ class Judge:
         return self._worth[pair] if self._worth else Fraction(0)
 
     def _tangent(self, numbers: list[int], state: States) -> tuple[Fraction, list[Fraction]]:
-        """Bound and slope per negative: total - sum_k weight[rank_k + b_k], never less than the value."""
+        """Bound and slope per negative: total - sum_k loss[rank_k, b_k], never less than the value."""
         query = self._arrays.negative_query
         if len(numbers) != 2 * len(query):
             raise LogError("not one count for each negative")
@@ -138,16 +161,17 @@ class Judge:
             own = np.flatnonzero(query == q)
             if sorted(ranks[own].tolist()) != list(range(len(own))):
                 raise LogError("two negatives at one rank")
-            bound += sum(self._weights_of(q), start=Fraction(0))
+            total, rows = self._losses[q]
+            bound += total
             positives = int((self._arrays.positive_query == q).sum())
             for k in own.tolist():
                 won = positives - int(lost[self._arrays.negative == k].sum())
-                b, at = int(counts[k]), int(ranks[k] + counts[k])
+                b = int(counts[k])
                 if not 0 <= b <= won:
                     raise LogError("a count out of range")
-                convex = self._convex[q]
-                slopes[k] = convex[at - 1] - convex[at] if b else convex[at] - convex[at + 1]
-                bound -= convex[at] + (b - won) * slopes[k]
+                loss = rows[int(ranks[k])]
+                slopes[k] = loss[b - 1] - loss[b] if b else loss[0] - loss[1]
+                bound -= loss[b] + (b - won) * slopes[k]
         return bound, slopes
 
     # -- deductions ---------------------------------------------------------------------------

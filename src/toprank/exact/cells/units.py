@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 
 from toprank.exact.arithmetic.dependence import Ledger, ledger, pairs_in, plain_basis, two_difference
 from toprank.exact.cells._layout import Facts, Objective
+from toprank.exact.objective import Objective as ListObjective
+from toprank.exact.objective import losses_by_rivals
 from toprank.exact.pairs import PairArrays, lengths
 from toprank.exact.rounding import UNIT, Scale, value_scale
 
-__all__ = ["Units", "build_units", "convex_below", "group"]
+__all__ = ["Units", "build_units", "convex_below", "falling_below", "group"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -197,8 +199,9 @@ def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start:
         start,
         nothing,
         nothing,
-        np.zeros((5, 0), dtype=np.int64),
-        nothing,
+        np.zeros((8, 0), dtype=np.int64),
+        nothing[0],
+        nothing[0],
         np.array(worths, dtype=np.int64),
         nothing[0],
     )
@@ -208,42 +211,64 @@ def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start:
 def _list_units(
     arrays: PairArrays, shared: _Shared, listed: Whole, start: Whole, direction: Floats | None
 ) -> Units:
+    source = arrays.objective
     n_positives, n_negatives = len(arrays.positive_query), len(arrays.negative_query)
-    used, first = np.unique(arrays.positive_query, return_inverse=True)
-    second = np.searchsorted(used, arrays.negative_query)
-    counts = np.array([np.bincount(first, minlength=len(used)), np.bincount(second, minlength=len(used))])
-    largest = float(np.abs(arrays.weights).max(initial=0.0))
-    scale = value_scale(2 * arrays.objective.size + 2 * largest * len(arrays.positive), VALUE_BITS)
-    weights, begins = _whole_weights(arrays, used, scale)
+    counts = np.array(source.shapes)
+    largest = float(np.abs(source.weights).max(initial=0.0))
+    scale = value_scale(2 * source.size + 2 * largest * len(arrays.positive), VALUE_BITS)
+    weights = scale.ups(source.weights)
+    losses, loss_start, loss_stride, total = _all_losses(source, weights)
     query_of = np.zeros((2, max(n_positives, n_negatives)), dtype=np.int64)
-    query_of[0, :n_positives], query_of[1, :n_negatives] = first, second
+    query_of[0, :n_positives], query_of[1, :n_negatives] = arrays.positive_query, arrays.negative_query
     bases = np.cumsum(counts[::-1] + 2, axis=1) - (counts[::-1] + 2)
-    queries = np.vstack((counts, bases, begins[:-1])).astype(np.int64)
+    strides = source.weight_start[:-1], source.stride, loss_start, loss_stride
+    queries = np.vstack((counts, bases, *strides)).astype(np.int64)
     pairs = np.array([arrays.positive[listed], arrays.negative[listed]], dtype=np.int64)
-    order = _expected_order(arrays, direction)
     worth = np.zeros(len(start) - 1, dtype=np.int64)
-    objective = Objective(start, pairs, query_of, queries, weights, worth, order)
-    lost = counts[1][first]
+    order = _expected_order(arrays, direction)
+    objective = Objective(start, pairs, query_of, queries, weights, losses, worth, order)
     dead = np.bincount(pairs[0, start[-1] :], minlength=n_positives)
-    return Units(
-        *shared,
-        objective,
-        scale,
-        int(weights[0].sum()),
-        _value(weights[0], first, begins, lost),
-        _value(weights[0], first, begins, dead),
-        n_positives,
-        arrays.margin,
-    )
+    floor, ceiling = (_value(weights, source, lost) for lost in (source.everything_lost(), dead))
+    return Units(*shared, objective, scale, total, floor, ceiling, n_positives, arrays.margin)
 
 
-def _whole_weights(arrays: PairArrays, used: NDArray[Any], scale: Scale) -> tuple[Whole, Whole]:
-    """Weights rounded up, below them convex ones, and where each query's begin."""
-    parts = [arrays.weights[arrays.weight_start[q] : arrays.weight_start[q + 1]] for q in used]
-    above = [[scale.up(w) for w in part.tolist()] for part in parts]
-    below = [convex_below([scale.up(w) - 1 for w in part.tolist()]) for part in parts]
-    weights = np.array([list(chain(*above)), list(chain(*below))], dtype=np.int64)
-    return weights, np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
+def _all_losses(objective: ListObjective, weights: Whole) -> tuple[Whole, Whole, Whole, int]:
+    """Losses by negatives of all lists, where each one's begin, their strides, what they are taken off."""
+    parts, strides, total = [], [], 0
+    for q, (m, n) in enumerate(zip(*(side.tolist() for side in objective.shapes), strict=True)):
+        start, stride = int(objective.weight_start[q]), int(objective.stride[q])
+        table = weights[start + stride * np.arange(m)[:, None] + np.arange(n + 1)[None, :]]
+        if objective.tables[q].linear:
+            # A negative takes the weight of its own position: all weights are what is taken off from.
+            own = weights[start : start + m + n]
+            parts.append(convex_below((own - 1).tolist()))
+            strides.append(1)
+            total += int(own.sum())
+        else:
+            parts.append(falling_below(table))
+            strides.append(m + 1)
+            total += int(table[:, 0].sum())
+    begins = np.cumsum([0, *map(len, parts)])[:-1]
+    return np.array(list(chain(*parts)), dtype=np.int64), begins, np.array(strides), total
+
+
+def falling_below(table: Whole) -> list[int]:
+    """Losses by negatives, row after row, below those of a table of whole numbers that were rounded up.
+
+    With a margin the pairs won need not make an order. The bound then holds if what is taken off by one
+    more positive that is not above (a step of a row) never grows, neither along a row nor from one row to the
+    next: of all won pairs with the same counts of the negatives, those that make an order are worth most. So
+    rows are made convex, and steps no larger than those of the row before.
+
+    >>> falling_below(np.array([[9, 5, 0], [9, 6, 0]]))
+    [5, 2, 0, 5, 2, 0]
+    """
+    falls = np.maximum(table[:, :-1] - table[:, 1:] - 1, 0)
+    exact = losses_by_rivals(np.hstack((falls[:, ::-1].cumsum(axis=1)[:, ::-1], np.zeros_like(falls[:, :1]))))
+    steps = -np.diff([convex_below(row.tolist()) for row in exact], axis=1)
+    below = np.zeros_like(exact)
+    below[:, :-1] = np.minimum.accumulate(steps, axis=0)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return list(below.reshape(-1).tolist())
 
 
 def _expected_order(arrays: PairArrays, direction: Floats | None) -> Whole:
@@ -256,11 +281,13 @@ def _expected_order(arrays: PairArrays, direction: Floats | None) -> Whole:
     return np.argsort(np.bincount(arrays.negative[won], minlength=n), kind="stable").astype(np.int64)
 
 
-def _value(weights: Whole, query: NDArray[Any], begins: Whole, lost: NDArray[Any]) -> int:
-    """Sum over positives of the weight at place plus lost pairs."""
+def _value(weights: Whole, objective: ListObjective, lost: NDArray[Any]) -> int:
+    """Sum over positives of what they are worth, in whole numbers."""
+    query = objective.positive_query
     order = np.lexsort((lost, query))
     place = np.arange(len(query)) - np.searchsorted(query[order], query[order])
-    return int(weights[begins[query[order]] + place + lost[order]].sum())
+    at = objective.weight_start[query[order]] + objective.stride[query[order]] * place + lost[order]
+    return int(weights[at].sum())
 
 
 def convex_below(values: list[int]) -> list[int]:

@@ -37,6 +37,8 @@ IDS_PER_WORKER = 2**40
 """No worker looks at so many nodes."""
 SMALLEST_TOLERANCE = 1e-14
 """Slack within which rows tie, at least: some fifty roundings of numbers near one."""
+LEAST = -(2**62)
+"""Less than any value."""
 NO_LITERALS = np.empty(0, dtype=np.int64)
 
 
@@ -147,6 +149,7 @@ class CellWorker:
     def _fresh_control(self, rank: int) -> Whole:
         control = np.zeros(layout.CONTROL_SIZE, dtype=np.int64)
         control[layout.LEVEL] = -1
+        control[layout.TARGET] = control[layout.HOPE] = LEAST  # values may be below zero
         control[layout.NEXT_ID] = 1 + rank * IDS_PER_WORKER
         control[layout.TOTAL] = self._units.total
         control[layout.ADDITIVE] = self._units.additive
@@ -173,7 +176,7 @@ class CellWorker:
     @property
     def bound(self) -> int:
         """Largest bound of what is open in the subtree."""
-        return max((node.bound for node in self.open_nodes()), default=-(2**62))
+        return max((node.bound for node in self.open_nodes()), default=LEAST)
 
     def open_nodes(self) -> list[Node]:
         """What is left of the subtree; a node that waits for help is not in it."""

@@ -6,8 +6,9 @@ above row low[p]; it is won when its lead (Y[up] - Y[low]) . v is at least eps, 
 margin * max |B v|, B the map back to coefficients: this only steers, the problem itself counts exactly.
 Listwise problems: pair p belongs to positive item[p]; lost[i] counts the lost pairs of positive i; count[c]
 is the number of positives of the query with at most c lost pairs, so that the sorted place of a change is
-known in O(1); the value is the sum over queries of weight[j + c_(j)]. Otherwise the value is the sum of
-worth[p] over won pairs. Along a line the answer is v + t u with u across v, |u| = 1.
+known in O(1); the value is the sum over queries of g(j, c_(j)), which is weights[stride * j + c] from where
+the query's begin. Otherwise the value is the sum of worth[p] over won pairs. Along a line the answer is
+v + t u with u across v, |u| = 1.
 
 Everybody waits for these to be compiled, once: there are loops instead of array expressions, sorts and
 matrix products, whose compilation took more than twice as long.
@@ -73,8 +74,8 @@ def least_lead(margin, B, v):
 
 
 @njit(**PUBLIC)
-def list_value(sp, sn, pos_start, neg_start, weights, weight_start, eps):
-    """Sum over queries of weight[j + c_(j)] for scores sp of the positives and sn of the negatives.
+def list_value(sp, sn, pos_start, neg_start, weights, weight_start, stride, factor, eps):
+    """Sum over queries of g(j, c_(j)) for scores sp of the positives and sn of the negatives.
 
     Those of each query come sorted, ascending.
     """
@@ -87,17 +88,18 @@ def list_value(sp, sn, pos_start, neg_start, weights, weight_start, eps):
             own = sp[pos_start[q + 1] - 1 - j]
             while k > 0 and own - sn[neg_start[q] + k - 1] < eps:
                 k -= 1
-            total += weights[weight_start[q] + j + negatives - k]
+            worth = weights[weight_start[q] + stride[q] * j + negatives - k]
+            total += factor[pos_start[q] + j] * worth
     return total
 
 
 @njit(**INNER)
 def value_of(lead, eps, problem, lost, count):
     """Value of the answer with these leads."""
-    worth, item, query, count_start, weights, weight_start = problem
+    worth, item, query, count_start, weights, weight_start, stride = problem
     if len(worth) == 0:
         lost_pairs(lead, eps, item, lost)
-        return tabulate(lost, query, count_start, weights, weight_start, count)
+        return tabulate(lost, query, count_start, weights, weight_start, stride, count)
     value = 0.0
     for p in range(len(lead)):
         if lead[p] >= eps:
@@ -146,7 +148,7 @@ def across(u, v, faces, n_faces):
 @njit(**INNER)
 def worthwhile_lost_pair(lead, eps, problem, lost, count, draw):
     """A lost pair, chosen by what winning it would gain and then by how near it is; -1 when none is lost."""
-    worth, item, query, count_start, weights, weight_start = problem
+    worth, item, query, count_start, weights, weight_start, stride = problem
     if len(worth) > 0:
         total = 0.0
         for p in range(len(lead)):
@@ -159,14 +161,14 @@ def worthwhile_lost_pair(lead, eps, problem, lost, count, draw):
                     return p
         return -1
     lost_pairs(lead, eps, item, lost)
-    tabulate(lost, query, count_start, weights, weight_start, count)
+    tabulate(lost, query, count_start, weights, weight_start, stride, count)
     gain = np.empty(len(lost))
     total = 0.0
     for i in range(len(lost)):
         gain[i] = 0.0
         if lost[i] > 0:
             q = query[i]
-            place = weight_start[q] + count[count_start[q] + lost[i] - 1] + lost[i]
+            place = weight_start[q] + stride[q] * count[count_start[q] + lost[i] - 1] + lost[i]
             gain[i] = weights[place - 1] - weights[place]
             total += gain[i]
     if total <= 0.0:

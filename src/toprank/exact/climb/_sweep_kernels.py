@@ -94,7 +94,7 @@ def lost_pairs(lead, eps, item, lost):
 
 
 @njit(**INNER)
-def tabulate(lost, query, count_start, weights, weight_start, count):
+def tabulate(lost, query, count_start, weights, weight_start, stride, count):
     """Fill `count` from `lost`; the value of the list."""
     clear(count)
     for i in range(len(lost)):
@@ -104,7 +104,7 @@ def tabulate(lost, query, count_start, weights, weight_start, count):
         j = 0
         for c in range(count_start[q + 1] - count_start[q]):
             for _ in range(count[count_start[q] + c]):
-                value += weights[weight_start[q] + j + c]
+                value += weights[weight_start[q] + stride[q] * j + c]
                 j += 1
             count[count_start[q] + c] = j
     return value
@@ -116,7 +116,7 @@ def sweep(lead, slope, eps, span, problem, lost, count, times, pairs):
 
     Returns the value and the t in the middle (in angle) of the interval.
     """
-    worth, item, query, count_start, weights, weight_start = problem
+    worth, item, query, count_start, weights, weight_start, stride = problem
     listwise = len(worth) == 0
     used = 0
     value = 0.0
@@ -142,7 +142,7 @@ def sweep(lead, slope, eps, span, problem, lost, count, times, pairs):
         elif won:
             value += worth[p]
     if listwise:
-        value = tabulate(lost, query, count_start, weights, weight_start, count)
+        value = tabulate(lost, query, count_start, weights, weight_start, stride, count)
     order = ascending(times, used)
     size = max(abs(value), 1e-300)
     best = -np.inf
@@ -170,7 +170,7 @@ def sweep(lead, slope, eps, span, problem, lost, count, times, pairs):
             q = query[i]
             c = lost[i]
             first = count[count_start[q] + c - 1]
-            place = weight_start[q] + first + c
+            place = weight_start[q] + stride[q] * first + c
             value += weights[place - 1] - weights[place]
             count[count_start[q] + c - 1] += 1
             lost[i] = c - 1
@@ -179,7 +179,7 @@ def sweep(lead, slope, eps, span, problem, lost, count, times, pairs):
             q = query[i]
             c = lost[i]
             last = count[count_start[q] + c] - 1
-            place = weight_start[q] + last + c
+            place = weight_start[q] + stride[q] * last + c
             value += weights[place + 1] - weights[place]
             count[count_start[q] + c] -= 1
             lost[i] = c + 1

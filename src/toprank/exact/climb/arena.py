@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.objective import Query
 from toprank.exact.problem import RankingProblem
+from toprank.statistics import CountTable
 
 __all__ = [
     "Arena",
@@ -45,7 +46,7 @@ class Picked:
     up, low : arrays
         Each pair's upper and lower row, as places in `rows`.
     tables : tuple of arrays
-        (worth, item, query, count_start, weights, weight_start) as the kernels read them.
+        (worth, item, query, count_start, weights, weight_start, stride) as the kernels read them.
     sizes : array of two
         Numbers of positives and of count cells.
     """
@@ -132,25 +133,28 @@ def view_of(problem: RankingProblem) -> View:
     """Lists or weighted pairs, whichever the problem is about."""
     if problem.pairs is not None:
         return PairView(problem.pairs, problem.objective.worth)
-    return ListView([query for query in problem.queries if len(query[2])])
+    return ListView(problem.queries)
 
 
 class ListView:
-    """Sum over queries of the weights at the positives' positions."""
+    """Sum over queries of what the positives are worth."""
 
     def __init__(self, queries: Sequence[Query]) -> None:
         self._queries = queries
         self._upper = np.concatenate([upper for upper, _, _ in queries])
         self._lower = np.concatenate([lower for _, lower, _ in queries])
-        self._weights = np.concatenate([weights for _, _, weights in queries])
         n_pos = np.array([len(upper) for upper, _, _ in queries])
         n_neg = np.array([len(lower) for _, lower, _ in queries])
         self._query_of_upper = np.repeat(np.arange(len(queries)), n_pos)
         self._query_of_lower = np.repeat(np.arange(len(queries)), n_neg)
-        self._starts = _ends(n_pos), _ends(n_neg), _ends(n_pos + n_neg)
+        self._starts = _ends(n_pos), _ends(n_neg)
         self._pairs = n_pos * n_neg
-        changes = np.flatnonzero(np.diff(self._weights))
+        tables = [table for _, _, table in queries]
+        self._tables = (*_joined(tables), _factors(tables, n_pos.tolist()))
+        changes = np.flatnonzero(np.diff(self._tables[0]))
         self._depth = int(changes[-1]) + 1 if len(changes) else 0
+        n = int(n_pos[0] + n_neg[0])
+        self._shallow = len(queries) == 1 and tables[0].linear and self._depth <= n // 4
         self.whole = int(self._pairs.sum()) <= MOST_PAIRS
 
     def value(self, scores: Floats, eps: float) -> float:
@@ -158,29 +162,27 @@ class ListView:
         from toprank.exact.climb import _kernels
 
         upper, lower = scores[self._upper], scores[self._lower]
+        if self._shallow:
+            return self._value_of_head(upper, lower, eps)
         if len(self._queries) == 1:
-            if self._depth <= len(self._weights) // 4:
-                return self._value_of_head(upper, lower, eps)
             upper, lower = np.sort(upper), np.sort(lower)
         else:
             upper = upper[np.lexsort((upper, self._query_of_upper))]
             lower = lower[np.lexsort((lower, self._query_of_lower))]
-        pos_start, neg_start, weight_start = self._starts
-        found = _kernels.list_value(upper, lower, pos_start, neg_start, self._weights, weight_start, eps)
-        return float(found)
+        return float(_kernels.list_value(upper, lower, *self._starts, *self._tables, eps))
 
     def _value_of_head(self, upper: Floats, lower: Floats, eps: float) -> float:
-        """The value when only the first few positions differ: the rest need not be sorted."""
+        """The value when only the first few position weights differ: the rest need not be sorted."""
         from toprank.exact.climb import _kernels
 
-        n = len(self._weights)
+        weights, n = self._tables[0], len(upper) + len(lower)
         place = n - 1 - self._depth
         cut = np.partition(np.concatenate((upper, lower)), place)[place]
         # A positive counts with every negative it may not beat, two margins below the cut included.
         top_upper, top_lower = np.sort(upper[upper >= cut - eps]), np.sort(lower[lower >= cut - 3 * eps])
         ends = np.array([0, len(top_upper)]), np.array([0, len(top_lower)])
-        head = _kernels.list_value(top_upper, top_lower, *ends, self._weights, np.array([0, n]), eps)
-        return float(head) + (len(upper) - len(top_upper)) * float(self._weights[-1])
+        head = _kernels.list_value(top_upper, top_lower, *ends, *self._tables, eps)
+        return float(head) + (len(upper) - len(top_upper)) * float(weights[n - 1])
 
     def pick(self, scores: Floats | None, rng: np.random.Generator) -> Picked:
         """All pairs when there are few enough, else those of items near the top, of some queries."""
@@ -213,7 +215,7 @@ class PairView:
         rows, places = np.unique(self._pairs[chosen], return_inverse=True)
         up, low = places.reshape(-1, 2).astype(np.int32).T
         none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-        tables = (self._worth[chosen], *none, np.empty(0), np.zeros(1, dtype=np.int64))
+        tables = (self._worth[chosen], *none, *_joined([]))
         return Picked(
             rows, np.ascontiguousarray(up), np.ascontiguousarray(low), tables, np.zeros(2, np.int64)
         )
@@ -223,8 +225,8 @@ View = ListView | PairView
 
 
 def _head(query: Query, scores: Floats, length: int | None) -> Query:
-    """The part of a query now near its top; it keeps the first positions' weights."""
-    upper, lower, weights = query
+    """The part of a query now near its top; it keeps what its first positives are worth."""
+    upper, lower, table = query
     rows = np.concatenate((upper, lower))
     order = np.argsort(-scores[rows])
     if length is None:
@@ -232,7 +234,8 @@ def _head(query: Query, scores: Floats, length: int | None) -> Query:
         pairs = positives * (np.arange(1, len(order) + 1) - positives)
         length = int(np.searchsorted(pairs, FOCUS_PAIRS))
     kept = order[:length]
-    return upper[kept[kept < len(upper)]], lower[kept[kept >= len(upper)] - len(upper)], weights[:length]
+    up, low = upper[kept[kept < len(upper)]], lower[kept[kept >= len(upper)] - len(upper)]
+    return up, low, table.head(len(up), len(low))
 
 
 def _picked_lists(queries: Sequence[Query]) -> Picked:
@@ -247,17 +250,30 @@ def _picked_lists(queries: Sequence[Query]) -> Picked:
         cells.append(len(lower) + 1)
         n_rows += len(upper) + len(lower)
         n_items += len(upper)
-    weights = np.concatenate([weights for _, _, weights in queries])
     tables = (
         np.empty(0),
         np.concatenate(item).astype(np.int32),
         np.concatenate(query).astype(np.int32),
         _ends(np.array(cells)),
-        weights,
-        _ends(np.array([len(weights) for _, _, weights in queries])),
+        *_joined([table.plain(len(upper), len(lower)) for upper, lower, table in queries]),
     )
     pairs = np.concatenate(up).astype(np.int32), np.concatenate(low).astype(np.int32)
     return Picked(np.concatenate(rows), *pairs, tables, np.array([n_items, sum(cells)]))
+
+
+def _joined(tables: Sequence[CountTable]) -> tuple[Floats, Rows, Rows]:
+    """Values of all tables end to end, where each one's begin, and the strides."""
+    return (
+        np.concatenate([np.empty(0), *(table.values for table in tables)]),
+        _ends(np.array([len(table.values) for table in tables], dtype=np.int64)),
+        np.array([table.stride for table in tables], dtype=np.int64),
+    )
+
+
+def _factors(tables: Sequence[CountTable], sizes: Sequence[int]) -> Floats:
+    """The tables' factors end to end, one for each positive."""
+    pairs = zip(tables, sizes, strict=True)
+    return np.concatenate([np.ones(m) if table.factor is None else table.factor for table, m in pairs])
 
 
 def _ends(sizes: Rows) -> Rows:

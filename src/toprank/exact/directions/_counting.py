@@ -36,7 +36,9 @@ class Problem(NamedTuple):
     gain: NDArray[np.int64]
     """What each pair is worth where positions do not matter; else empty."""
     weight: NDArray[np.int64]
-    """Position weights of all queries."""
+    """What positives are worth by their places and lost pairs, all queries."""
+    stride: NDArray[np.int64]
+    """Of each positive: from one place of its query to the next in `weight`."""
     shift: NDArray[np.int64]
     """Of each positive: from its place in `at_most` to that of its query's weights."""
     norm: NDArray[np.float64]
@@ -58,6 +60,7 @@ class Tally(NamedTuple):
     owner: NDArray[np.int32]
     gain: NDArray[np.int64]
     weight: NDArray[np.int64]
+    stride: NDArray[np.int64]
     shift: NDArray[np.int64]
     count: NDArray[np.int32]
     at_most: NDArray[np.int32]
@@ -66,7 +69,7 @@ class Tally(NamedTuple):
 @njit(**STEP)
 def fresh_tally(problem, count, at_most):
     """The counts of a problem, kept in these arrays."""
-    return Tally(problem.owner, problem.gain, problem.weight, problem.shift, count, at_most)
+    return Tally(problem.owner, problem.gain, problem.weight, problem.stride, problem.shift, count, at_most)
 
 
 @njit(**JIT)
@@ -79,7 +82,7 @@ def lose(p, tally, value):
     j = tally.at_most[c] - 1
     tally.at_most[c] = j
     tally.count[i] = c + 1
-    place = j + c + tally.shift[i]
+    place = j * tally.stride[i] + c + tally.shift[i]
     return value + tally.weight[place + 1] - tally.weight[place]
 
 
@@ -93,5 +96,5 @@ def regain(p, tally, value):
     j = tally.at_most[c]
     tally.at_most[c] = j + 1
     tally.count[i] = c
-    place = j + c + tally.shift[i]
+    place = j * tally.stride[i] + c + tally.shift[i]
     return value + tally.weight[place] - tally.weight[place + 1]

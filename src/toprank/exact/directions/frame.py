@@ -164,7 +164,7 @@ def build_frame(
 
         geometry = margin_geometry(arrays, possible, direction, given, reduce)
     scale = value_scale(arrays.objective.size, VALUE_BITS)
-    value, floor, (gain, weight, shift, count, at_most) = _values(arrays, possible, scale)
+    value, floor, (gain, weight, stride, shift, count, at_most) = _values(arrays, possible, scale)
     problem = Problem(
         E=np.ascontiguousarray(geometry.E),
         error=geometry.error,
@@ -173,6 +173,7 @@ def build_frame(
         ),
         gain=gain,
         weight=weight,
+        stride=stride,
         shift=shift,
         norm=np.ascontiguousarray(geometry.norm),
         norm_error=geometry.norm_error,
@@ -312,30 +313,24 @@ def _shortest(coef: Floats, idle: Floats) -> Floats:
 def _values(
     arrays: PairArrays, possible: NDArray[np.bool_], scale: Scale
 ) -> tuple[int, Fraction, tuple[Any, ...]]:
-    """Value of winning all that can be won, a floor, and (gain, weight, shift, count, at_most)."""
-    none = np.empty(0, dtype=np.int64)
-    if arrays.objective.by_pairs:
-        gain = _whole(arrays.objective.worth[possible], scale)
+    """Value of winning all that can be won, a floor, and (gain, weight, stride, shift, count, at_most)."""
+    objective, none = arrays.objective, np.empty(0, dtype=np.int64)
+    if objective.by_pairs:
+        gain = scale.ups(objective.worth[possible])
         empty = np.empty(0, dtype=np.int32)
-        return int(gain.sum()), Fraction(0), (gain, none, none, empty, empty)
-    weight = _whole(arrays.weights, scale)
+        return int(gain.sum()), Fraction(0), (gain, none, none, none, empty, empty)
+    weight = scale.ups(objective.weights)
     lost = np.bincount(arrays.positive[~possible], minlength=len(arrays.positive_query))
     count, shift, at_most = np.zeros(len(lost), np.int32), np.zeros(len(lost), np.int64), []
-    value, offset, floor = 0, 0, Fraction(0)
-    for q in np.unique(arrays.positive_query):
+    value, offset = 0, 0
+    for q, (positives, rivals) in enumerate(zip(*objective.shapes, strict=True)):
         own = np.flatnonzero(arrays.positive_query == q)
-        rivals = int((arrays.negative_query == q).sum())
-        start = int(arrays.weight_start[q])
+        start, ranked = int(objective.weight_start[q]), np.sort(lost[own])
         shift[own] = start - offset
         count[own] = offset + lost[own]
-        at_most.append(np.searchsorted(np.sort(lost[own]), np.arange(rivals + 1), side="right"))
-        value += int(weight[start + np.arange(len(own)) + np.sort(lost[own])].sum())
-        last = arrays.weights[start + rivals + np.arange(len(own))]
-        floor += sum(map(Fraction, last.tolist()), Fraction(0))
-        offset += rivals + 1
-    return value, floor, (none, weight, shift, count, np.concatenate(at_most).astype(np.int32))
-
-
-def _whole(weights: Floats, scale: Scale) -> NDArray[np.int64]:
-    """Weights as whole numbers, rounded up; both steps are exact in floats."""
-    return np.ceil(np.ldexp(weights, scale.exponent)).astype(np.int64)
+        at_most.append(np.searchsorted(ranked, np.arange(rivals + 1), side="right"))
+        value += int(weight[start + objective.stride[q] * np.arange(positives) + ranked].sum())
+        offset += int(rivals) + 1
+    stride = objective.stride[arrays.positive_query]
+    counts = count, np.concatenate(at_most).astype(np.int32)
+    return value, objective.floor, (none, weight, stride, shift, *counts)

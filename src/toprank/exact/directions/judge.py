@@ -201,16 +201,16 @@ def _value_function(arrays: PairArrays) -> Value:
         gain = arrays.objective.worth
         return lambda won: np.array([math.fsum(gain[row]) for row in won])
     queries = []
-    for q in np.unique(arrays.positive_query):
+    for q in range(len(arrays.objective.tables)):
         own = np.flatnonzero(arrays.positive_query == q)
         pairs = [np.flatnonzero(arrays.positive == i) for i in own]
-        queries.append((np.array(pairs), arrays.weights[arrays.weight_start[q] :]))
+        queries.append((np.array(pairs), arrays.objective.table(q)))
 
     def value(won: NDArray[np.bool_]) -> Floats:
         total = np.zeros(len(won))
-        for pairs, weights in queries:
+        for pairs, table in queries:
             lost = np.sort((~won[:, pairs]).sum(axis=2), axis=1)
-            total += weights[lost + np.arange(lost.shape[1])].sum(axis=1)
+            total += table[np.arange(lost.shape[1]), lost].sum(axis=1)
         return total
 
     return value

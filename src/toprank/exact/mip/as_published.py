@@ -184,12 +184,20 @@ def _pair_program(
 
 def _one_list(problem: RankingProblem) -> tuple[Floats, NDArray[np.int8], Floats]:
     """Scaled rows, labels and weights of a problem with a single list."""
-    if problem.labels is None or len(problem.weight_start) != 2:
+    if len(problem.queries) != 1:
         raise ValueError(
             "the papers' programs rank one list with two classes;"
             " for several queries (qid) use solver='mip' or 'search'."
         )
-    return _dense(problem), problem.labels, problem.weights
+    upper, lower, table = problem.queries[0]
+    if not table.linear:
+        raise ValueError(
+            f"the papers' programs maximise position weights, which {problem.statistic!r} has not;"
+            " use solver='mip' or 'search'."
+        )
+    labels = np.zeros(len(upper) + len(lower), dtype=np.int8)
+    labels[upper] = 1
+    return _dense(problem), labels, table.values
 
 
 def _dense(problem: RankingProblem) -> Floats:

@@ -9,10 +9,9 @@ Against the papers' Subrank program (see `toprank.exact.mip.as_published`):
 - the relaxation never exceeds the value of all positives first.
 
 The statistic comes from the negatives' side. Let s_iv = 1 when positive i is beaten by at most v negatives,
-and A_v the number of such positives: then A_v positives stand above the (v+1)-th best negative, and the value
-is the total of all weights minus the sum over v of weight[v + A_v]. A_v is written in unary,
-a_v1 >= a_v2 >= ..., with the weight steps as objective; where the steps shrink (convex weights) the a need
-not be whole numbers.
+and A_v the number of such positives: then A_v positives stand above the (v+1)-th best negative, and the p-th
+of them gains g(p, v) - g(p, v + 1) by it. A_v is written in unary, a_v1 >= a_v2 >= ..., with these steps as
+objective; where they shrink with p (convex position weights) the a need not be whole numbers.
 """
 
 from __future__ import annotations
@@ -89,11 +88,11 @@ def compact_program(
     encoders = [_coefficients(builder, problem, demands, lower, upper)]
     encoders.append(_pair_variables(builder, problem, pairs))
     offset = 0.0
-    for q, (_, _, weights) in enumerate(problem.queries):
-        if len(weights):
-            members = np.flatnonzero(arrays.positive_query[arrays.positive] == q)
-            encoders.append(_list_rows(builder, q, members, arrays, pairs, weights))
-            offset += float(weights[len(np.unique(arrays.negative[members])) :].sum())
+    for q in range(len(problem.queries)):
+        members = np.flatnonzero(arrays.positive_query[arrays.positive] == q)
+        table = problem.objective.table(q)
+        encoders.append(_list_rows(builder, q, members, arrays, pairs, table))
+        offset += float(table[:, -1].sum())
     for number, group in enumerate(demands.top_groups):
         encoders.append(_group_rows(builder, number, group, problem, float(demands.integer_range or 1)))
 
@@ -189,7 +188,7 @@ def _list_rows(
     members: NDArray[np.intp],
     arrays: Any,
     pairs: _Pairs,
-    weights: Floats,
+    table: Floats,
 ) -> Any:
     """Variables s and a of one query, the rows that tie them to z, and their objective."""
     positive = np.unique(arrays.positive[members], return_inverse=True)[1]
@@ -198,7 +197,7 @@ def _list_rows(
     count = sp.csr_array(  # won pairs of each positive
         (np.ones(len(members)), (positive, pairs.variable[members])), shape=(m, len(pairs.differences))
     )
-    steps = _weight_steps(weights, m, n)  # (n, m): what the p-th positive above negative v adds
+    steps = (table[:, :-1] - table[:, 1:]).T  # (n, m): what the p-th positive above negative v adds
     s, a = f"s{query}", f"a{query}"
     builder.variables(s, m * n)
     builder.variables(a, n * m, integer=_needs_order(steps), objective=steps.ravel())
@@ -222,12 +221,6 @@ def _list_rows(
         return np.concatenate((few.ravel(), filled.ravel())).astype(float)
 
     return encode
-
-
-def _weight_steps(weights: Floats, m: int, n: int) -> Floats:
-    """weight[v + p] - weight[v + p + 1] for negative v = 0..n-1 and positive p = 0..m-1."""
-    falls = weights[:-1] - weights[1:]
-    return np.asarray(falls[np.arange(n)[:, None] + np.arange(m)[None, :]])
 
 
 def _needs_order(steps: Floats) -> bool:

@@ -35,11 +35,12 @@ class Lists(NamedTuple):
     """How counts of lost pairs make a value: see `Problem` for weights in whole numbers."""
 
     query: NDArray[np.int64]
-    """Of each query: first positive, behind the last one, rivals, where its weights begin."""
-    weight: NDArray[np.int64]
-    """Position weights less the last one of their query: never below zero."""
+    """Of each query: first positive, behind the last one, rivals, where its losses begin, their stride."""
+    loss: NDArray[np.int64]
+    """What a negative takes off by its place and the positives above it: never below zero. Of position
+    weights it is the weight of the negative's own position, less the last one."""
     most: int
-    """Sum of these weights and of what they leave out: all positions taken by positives."""
+    """The value from which these are taken off."""
 
 
 class Slices(NamedTuple):
@@ -194,7 +195,7 @@ def least_of(table, least):
 def reaches(counts, number, lists, target):
     """Whether counts of lost pairs may be worth the target; the negatives' positions are not."""
     value = lists.most - target
-    weight = lists.weight
+    loss = lists.loss
     for query in range(lists.query.shape[0]):
         rivals = lists.query[query, 2]
         for c in range(rivals + 1):
@@ -202,9 +203,10 @@ def reaches(counts, number, lists, target):
         for i in range(lists.query[query, 0], lists.query[query, 1]):
             number[counts[i]] += 1
         before = np.uint64(lists.query[query, 3])
+        stride = np.uint64(lists.query[query, 4])
         for c in range(rivals):
             before += np.uint64(number[c])
-            value -= weight[before + np.uint64(c)]
+            value -= loss[before + stride * np.uint64(c)]
             if value < 0:
                 return False
     return True
@@ -220,16 +222,17 @@ def worth(counts, number, lists):
         for i in range(lists.query[query, 0], lists.query[query, 1]):
             number[counts[i]] += 1
         before = lists.query[query, 3]
+        stride = lists.query[query, 4]
         for c in range(rivals):
             before += number[c]
-            value -= lists.weight[before + c]
+            value -= lists.loss[before + stride * c]
     return value
 
 
 @njit(**JIT)
 def groups_reach(least, numbers, before, value, lists, target):
     """Whether each group of slices may reach the target: its value is not below zero. All at once."""
-    weight = lists.weight
+    loss = lists.loss
     for g in range(GROUPS):
         value[g] = lists.most - target
     for query in range(lists.query.shape[0]):
@@ -242,10 +245,11 @@ def groups_reach(least, numbers, before, value, lists, target):
                 numbers[least[g, i], g] += 1
         for g in range(GROUPS):
             before[g] = lists.query[query, 3]
+        stride = np.uint64(lists.query[query, 4])
         for c in range(rivals):
             for g in range(GROUPS):
                 before[g] += numbers[c, g]
-                value[g] -= weight[np.uint64(before[g]) + np.uint64(c)]
+                value[g] -= loss[np.uint64(before[g]) + stride * np.uint64(c)]
 
 
 @njit(**JIT)

@@ -42,8 +42,7 @@ def why_not(arrays: PairArrays) -> str | None:
         return f"there are more than {MOST_FEATURES} features"
     if arrays.objective.by_pairs:
         return None
-    queries = len(arrays.weight_start)
-    sides = [np.bincount(q, minlength=queries) for q in (arrays.positive_query, arrays.negative_query)]
+    sides = arrays.objective.shapes
     worst = int(np.maximum(*sides).argmax())
     if max(sides[0][worst], sides[1][worst]) <= MOST_IN_A_BYTE:
         return None

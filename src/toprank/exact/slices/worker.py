@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from toprank.exact.directions.frame import SMALLEST_BOX, SMALLEST_STRICT_BOX, Frame
 from toprank.exact.directions.subtree import BOXES_ASIDE, LARGEST_CLOSE, LOG_BYTES, Box, SubtreeWorker
+from toprank.exact.objective import Objective, losses_by_rivals
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["MOST_IN_A_BYTE", "SliceWorker", "WholeValues"]
@@ -49,20 +50,29 @@ class WholeValues:
         self.order = np.argsort(arrays.negative[possible], kind="stable").astype(np.int32)
         positives = 0 if arrays.objective.by_pairs else len(arrays.positive_query)
         self.base = np.zeros((positives // 32 + 1) * 32, dtype=np.uint8)
-        weight, most, queries = frame.problem.weight.copy(), 0, []
         if positives:
             lost = np.bincount(arrays.positive[~possible], minlength=positives)
             self.base[:positives] = lost
-            for q in np.unique(arrays.positive_query):
-                own = np.flatnonzero(arrays.positive_query == q)
-                rivals = int((arrays.negative_query == q).sum())
-                begin = int(arrays.weight_start[q])
-                end = begin + len(own) + rivals
-                last = int(weight[end - 1])
-                weight[begin:end] -= last
-                most += int(weight[begin:end].sum()) + last * len(own)
-                queries.append((int(own[0]), int(own[-1]) + 1, rivals, begin))
-        self.lists = Lists(np.array(queries, dtype=np.int64).reshape(-1, 4), weight, most)
+        queries, losses, most, first, begin = [], [np.empty(0, dtype=np.int64)], 0, 0, 0
+        for q, (m, n) in enumerate(zip(*(side.tolist() for side in arrays.objective.shapes), strict=True)):
+            loss, stride, best = _losses(arrays.objective, q, frame.problem.weight)
+            queries.append((first, first + m, n, begin, stride))
+            losses.append(loss)
+            most, first, begin = most + best, first + m, begin + len(loss)
+        table = np.array(queries, dtype=np.int64).reshape(-1, 5)
+        self.lists = Lists(table, np.concatenate(losses), most)
+
+
+def _losses(objective: Objective, q: int, whole: NDArray[np.int64]) -> tuple[NDArray[np.int64], int, int]:
+    """What negatives of a list take off by place and positives above, its stride, and from which value."""
+    start, stride = int(objective.weight_start[q]), int(objective.stride[q])
+    m, n = int(objective.shapes[0][q]), int(objective.shapes[1][q])
+    if objective.tables[q].linear:
+        weight = whole[start : start + m + n]
+        last = int(weight[-1])
+        return weight - last, 1, int((weight - last).sum()) + last * m
+    table = whole[start + stride * np.arange(m)[:, None] + np.arange(n + 1)[None, :]]
+    return losses_by_rivals(table).reshape(-1), m + 1, int(table[:, 0].sum())
 
 
 class SliceWorker(SubtreeWorker):

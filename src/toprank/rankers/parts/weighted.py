@@ -63,8 +63,8 @@ def value_of_scores(
 def weighs_the_top(statistic: Any) -> bool:
     """Whether some positions gain more over the next than others do: those of AUC all gain the same.
 
-    >>> weighs_the_top("dcg"), weighs_the_top("auc")
-    (True, False)
+    >>> [weighs_the_top(name) for name in ("dcg", "auc", "average_precision", "pairwise_misranking_error")]
+    [True, False, True, False]
     """
     if isinstance(statistic, str | RankStatistic):
         return _named_weighs_the_top(str(statistic))
@@ -77,9 +77,14 @@ def weighs_the_top(statistic: Any) -> bool:
 def _named_weighs_the_top(name: str) -> bool:
     found = statistics.get(name)
     # A list long enough for any usual cut-off to lie within.
-    return isinstance(found, LinearRankStatistic) and _uneven(found.weights(10_000, 2_500))
+    if isinstance(found, LinearRankStatistic):
+        return _uneven(found.weights(10_000, 2_500))
+    table = found.count_table(250, 1_750)
+    places, counts = np.array([[0], [125], [249]]), np.arange(1_751)[None, :]
+    return table is not None and _uneven(table.at(places, counts))
 
 
 def _uneven(weights: NDArray[np.float64]) -> bool:
-    steps = np.diff(weights)
+    """Whether some pair won gains more than another."""
+    steps = np.diff(weights).ravel()
     return bool(len(steps) and not np.allclose(steps, steps[0], rtol=1e-9, atol=0))
