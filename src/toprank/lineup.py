@@ -7,12 +7,13 @@ one line in `LABELS`. The one that reranks the top is named in `RERANKER`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, get_args
 
 from toprank.base import BaseRanker, RankerTags
+from toprank.contenders import others
 from toprank.control import Callback
 from toprank.labels import LabelKind
 
@@ -23,6 +24,7 @@ __all__ = [
     "LINEAR_BASES",
     "RERANK",
     "RERANKER",
+    "SHORT_NAMES",
     "Contender",
     "Settings",
     "capabilities",
@@ -49,11 +51,23 @@ ENSEMBLE, RERANK = "ensemble", "rerank"
 RERANKER = "ExactRanker"
 """The public class that reranks the top of the first list."""
 
-LABELS = {"DirectRanker": "direct search, whole list"}
+LABELS = {
+    "DirectRanker": "direct search, whole list",
+    "BaggedRanker": "bagged direct search",
+    "TopEnsemble": "ensemble",
+}
 """What the table calls a ranker; the name of its class where nothing is said."""
 
-LEFT_OUT = frozenset({"RankThenRerank"})
-"""Public rankers that do not take part by themselves: this one does with several sizes of the top."""
+LEFT_OUT = frozenset({"RankThenRerank", "PluginRanker", "RankerCV"})
+"""Public rankers that do not take part under their own name, because they do under another: the first with
+several sizes of the top; as they come, the second is logistic regression and the third is RankSVMCV.
+"""
+
+SHORT_NAMES = {"RankThenRerank": RERANK, "TopEnsemble": ENSEMBLE}
+"""Public rankers that go by a shorter name."""
+
+LARGEST_SHARE = 0.9
+"""Of the rows that rankers take for the top: there must be a rest."""
 
 FOREST_TREES = 300
 """Of the forest that makes the first list."""
@@ -78,8 +92,16 @@ class Settings:
         Told about the progress of the search.
     keep_proof : bool
         Whether a certificate should carry its proof.
+    budget : int or None
+        How many items at the top count: rankers that have a top, or a share of one, take this one.
+    rows : int or None
+        Rows that are learned from, of which the budget is a share.
     fewest_of_a_class : int
         The top is made longer until it holds so many items of either class; 0 keeps to it.
+    threshold : float or None
+        Score of the first list from which items are reranked, instead of `top`.
+    exact : mapping of str to value
+        Further parameters of `RERANKER`.
     """
 
     statistic: str = "dcg"
@@ -89,7 +111,11 @@ class Settings:
     seed: int = 0
     callback: Callback | None = None
     keep_proof: bool = False
+    budget: int | None = None
+    rows: int | None = None
     fewest_of_a_class: int = 5
+    threshold: float | None = None
+    exact: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +131,22 @@ def lineup(settings: Settings, rows: int, *, queries: bool = False) -> list[Cont
 
     With `queries`, those rankers only that can learn from several lists.
 
-    >>> [contender.name for contender in lineup(Settings(top=50), rows=120)][:3]
-    ['logistic regression', 'rerank the top 50', 'rerank the top 100']
+    >>> [contender.name for contender in lineup(Settings(top=50), rows=120)][:4]
+    ['logistic regression', 'random forest', 'gradient boosting', 'linear SVM']
     """
-    plain = replace(settings, base="logistic")
-    contenders = [Contender(BASELINE, partial(make_base, plain))]
-    if settings.base != "logistic":
-        contenders.append(Contender(BASES[settings.base], partial(make_base, settings)))
+    settings = replace(settings, rows=rows)
+    contenders = [
+        Contender(label, partial(make_base, replace(settings, base=base))) for base, label in BASES.items()
+    ]
+    contenders += [Contender(name, make) for name, make in _others(settings).items()]
     for factor in (1, 2, 3):
         wider = replace(settings, top=settings.top * factor)
         # Reranking everything is no reranking: that is what the rankers below do.
         if wider.top < rows:
             contenders.append(Contender(f"rerank the top {wider.top}", partial(make_reranker, wider)))
-    for name, kind in _whole_list_rankers().items():
+    for name, kind in _public_rankers().items():
+        if name in LEFT_OUT:
+            continue
         if queries and not _make(kind, settings).ranker_tags.queries:
             continue
         contenders.append(Contender(LABELS.get(name, name), partial(_make, kind, settings)))
@@ -178,6 +207,7 @@ def make_reranker(settings: Settings, *, base: Any = None) -> Any:
         make_base(settings) if base is None else base,
         reranker,
         top=settings.top,
+        threshold=settings.threshold,
         cv=5 if base is None else "prefit",
         fewest_of_a_class=settings.fewest_of_a_class,
         # For base and reranker together.
@@ -194,7 +224,8 @@ def named_rankers() -> dict[str, str]:
     ('linear reranker', 'TopPush')
     """
     short = {ENSEMBLE: "ensemble", **BASES, RERANK: "linear reranker"}
-    return {**short, **{name: LABELS.get(name, name) for name in _whole_list_rankers()}}
+    own = {name: LABELS.get(name, name) for name in _public_rankers() if name not in SHORT_NAMES}
+    return {**short, **own, **{name: name for name in _others(Settings())}}
 
 
 def make_named(name: str, settings: Settings) -> Any:
@@ -203,12 +234,14 @@ def make_named(name: str, settings: Settings) -> Any:
         return make_base(replace(settings, base=name))
     if name == RERANK:
         return make_reranker(settings)
-    return _make(_whole_list_rankers()["TopEnsemble" if name == ENSEMBLE else name], settings)
+    if name in _others(settings):
+        return _others(settings)[name]()
+    return _make(_public_rankers()["TopEnsemble" if name == ENSEMBLE else name], settings)
 
 
-def _whole_list_rankers() -> dict[str, type]:
-    """Public ranker classes that take part as they are."""
-    return {name: kind for name, kind in _public_rankers().items() if name not in LEFT_OUT}
+def _others(settings: Settings) -> dict[str, Callable[[], Any]]:
+    """Other packages' rankers with these settings."""
+    return others(settings.seed, settings.budget or settings.top)
 
 
 def _public_rankers() -> dict[str, type[BaseRanker]]:
@@ -228,4 +261,18 @@ def _make(kind: type, settings: Settings) -> Any:
         "keep_proof": settings.keep_proof,
     }
     takes = inspect.signature(kind).parameters
+    # A top that is None as it comes stands for another way to learn, which is not asked for here.
+    wanted |= {key: value for key, value in _top_of(settings).items() if key in takes and takes[key].default}
+    if kind.__name__ == RERANKER:
+        wanted |= settings.exact
+    if kind.__name__ == "RankRLSCV" and str(settings.statistic) != "auc":
+        wanted["cv"] = 5  # leaving out single pairs judges the AUC and nothing else
     return kind(**{key: value for key, value in wanted.items() if key in takes})
+
+
+def _top_of(settings: Settings) -> dict[str, Any]:
+    """What rankers with a top of their own call it: the budget, or its share of the rows."""
+    if settings.budget is None or settings.rows is None:
+        return {}
+    share = min(max(settings.budget / settings.rows, 1 / settings.rows), LARGEST_SHARE)
+    return {"k": settings.budget, "top_share": share, "negative_share": share}

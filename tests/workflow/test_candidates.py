@@ -90,7 +90,7 @@ def test_logistic_regression_takes_no_share_of_the_time(tmp_path, monkeypatch):
     monkeypatch.setattr(rank_module, "judge", judged)
     source = open_source(str(tmp_path / "f.csv"), Columns(target="y"))
     rank_items(source, RankOptions(ranker="TopPush", splits=2, time_limit=1e6))
-    assert limits[0] > 0.4e6  # of two splits one has half of the time
+    assert limits[0] > 0.3e6  # two splits, and placing items without their label, have a third each
 
 
 def test_the_demo_finds_more_on_pumps_whose_label_was_not_used():

@@ -14,7 +14,6 @@ from toprank.workflow import rank as rank_module
 from toprank.workflow.compare import CompareOptions, compare_rankers
 from toprank.workflow.fitting import Items, outcome_sentence
 from toprank.workflow.held_out import HeldOut, Judged, chance_value
-from toprank.workflow.options import optimisable
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.source import Columns, open_source
 from toprank.workflow.splits import out_of_fold_splits
@@ -417,15 +416,3 @@ def test_chance_is_what_random_orders_give(name):
     y = rng.permutation(np.arange(30) < 8).astype(np.int8)
     drawn = [statistic(y, rng.permutation(30).astype(float)) for _ in range(3000)]
     assert chance_value(statistic, y) == pytest.approx(np.mean(drawn), rel=0.03)
-
-
-def test_statistics_by_name():
-    assert str(optimisable("ndcg@7")) == "ndcg@7"
-    for name, message in [
-        ("dgc", "did you mean 'dcg'"),
-        ("precision", "cut-off"),
-        ("average_precision", "these can: auc, dcg"),
-    ]:
-        with pytest.raises(InputError, match=message) as caught:
-            optimisable(name)
-        assert "--statistic" in str(caught.value)

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from toprank.cli.catalogs import list_data, list_statistics
+from toprank.cli.exact import Backend, ConstraintFile, Margin, Penalty, SolverName, Threshold
 from toprank.cli.models import explain, score, verify
 from toprank.cli.options import Head, Json, Out, Quiet, ReportPage, command_line, print_json, start_bars
 from toprank.cli.pairs import rank_pairs, refuse_beside_pairs
@@ -95,7 +96,7 @@ def rank(
         typer.Option(
             metavar="NAME",
             help="Who ranks: ensemble (the default), rerank (logistic regression, its top reranked with a"
-            " proof), logistic, forest, boosting, or the name of a ranker in toprank compare.",
+            " proof), exact (the whole list), logistic, forest, boosting, or any ranker of toprank compare.",
         ),
     ] = None,
     prefer: Annotated[
@@ -145,6 +146,12 @@ def rank(
     group: Group = None,
     split_by: SplitBy = None,
     base: Base = "logistic",
+    penalty: Penalty = None,
+    margin: Margin = None,
+    solver: SolverName = None,
+    backend: Backend = None,
+    threshold: Threshold = None,
+    constraints: ConstraintFile = None,
     splits: Annotated[int, typer.Option(min=0, help="Random splits for held-out figures; 0: none.")] = 5,
     held_out: HeldOut = 0.5,
     seed: Seed = 0,
@@ -164,6 +171,7 @@ def rank(
     from toprank.control import keep_best_on_interrupt
     from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
+    from toprank.workflow.exact_options import ExactOptions
     from toprank.workflow.options import check_base
     from toprank.workflow.rank import RankOptions, rank_items
     from toprank.workflow.source import Columns, open_source, read_new
@@ -183,10 +191,22 @@ def rank(
         separator=separator,
         split_by=split_by,
     )
+    exact = ExactOptions(
+        penalty=penalty,
+        margin=margin,
+        solver=solver,
+        backend=backend,
+        threshold=threshold,
+        constraints=constraints,
+    )
     if pairs is not None:
         refuse_beside_pairs(context)
         learning = PairOptions(
-            ranker=ranker or "svm", time_limit=time_limit, seed=seed, keep_proof=keep_proof
+            ranker=ranker or ("exact" if exact.given else "svm"),
+            time_limit=time_limit,
+            seed=seed,
+            keep_proof=keep_proof,
+            exact=exact,
         )
         if rank_pairs(
             data,
@@ -213,10 +233,12 @@ def rank(
         splits=splits,
         held_out=held_out,
         keep_proof=keep_proof,
+        exact=exact,
     )
     delivery, typed = Delivery(out, model, report_page), command_line(context)
     check_base(base)
-    delivery.check([data, new], linear=options.surely_linear)
+    read_too = None if constraints is None else str(constraints)
+    delivery.check([data, new, read_too], linear=options.surely_linear)
     with start_bars(quiet) as bars:
         bars.stage("Reading")
         source = open_source(data, columns)

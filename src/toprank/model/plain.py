@@ -12,6 +12,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from toprank.base import BaseRanker, ranking_scores
 from toprank.control import Outcome, Status
 from toprank.exact.certificate import Certificate
+from toprank.exact.mip.constraints import Constraints, TopGroup
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["NotPlainError", "estimator_from_plain", "estimator_to_plain", "same_scores"]
@@ -220,6 +222,8 @@ def _plain(value: Any, parts: list[Any] | None) -> Any:
         return {"outcome": _plain_outcome(value)}
     if isinstance(value, Certificate):
         return {"certificate": json.loads(value.without_times().to_json())}
+    if isinstance(value, Constraints):
+        return {"constraints": asdict(value)}
     if isinstance(value, (list, tuple)):
         return [_plain(item, parts) for item in value]
     if hasattr(value, "get_params"):
@@ -250,7 +254,19 @@ def _rich(value: Any, parts: Sequence[Any]) -> Any:
         return _rich_outcome(value["outcome"])
     if set(value) == {"certificate"}:
         return Certificate.from_json(json.dumps(value["certificate"]))
+    if set(value) == {"constraints"}:
+        return _rich_constraints(value["constraints"])
     return estimator_from_plain(value, parts)
+
+
+def _rich_constraints(fields: Mapping[str, Any]) -> Constraints:
+    signs, groups = fields["signs"], fields["top_groups"]
+    return Constraints(
+        None if signs is None else tuple(signs),
+        fields["max_features"],
+        fields["integer_range"],
+        tuple(TopGroup(tuple(one["members"]), one["top"], one["at_least"], one["at_most"]) for one in groups),
+    )
 
 
 def _rich_outcome(fields: Mapping[str, Any]) -> Outcome:

@@ -185,7 +185,8 @@ def _show_worth(console: Console, report: RankReport) -> None:
         if len(report.listing) > 1.5 * held_out.rows and report.order == "unseen":
             console.print("Your list is longer than these, so its first items should be better still.")
     if report.certainty:
-        console.print(f"Search over all linear orders of the first {report.depth}: {report.certainty}.")
+        which = "" if report.depth is None else f" of the first {report.depth}"
+        console.print(f"Search over all linear orders{which}: {report.certainty}.")
 
 
 def _beside(report: RankReport) -> str:

@@ -86,7 +86,7 @@ def show_statistics(known: Iterable[KnownStatistic]) -> None:
     known = list(known)
     for optimised, title in (
         (True, "Can be optimised and measured (--statistic):"),
-        (False, "\nCan be measured only, in Python:"),
+        (False, "\nCan be measured; --statistic shows it and optimises the nearest of those above:"),
     ):
         console.print(title)
         grid = pieces.grid()

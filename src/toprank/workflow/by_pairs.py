@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from toprank import datasets
 from toprank.control import Outcome, SearchStoppedWarning, Status, keep_best_on_interrupt
 from toprank.datasets import Declared, InputError, Note, Roles, Table
 from toprank.datasets.pair_file import read_pair_file
+from toprank.lineup import RERANKER
 from toprank.model import RankingModel
 from toprank.preferences import pair_folds
+from toprank.workflow.exact_options import ExactOptions
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.listing import plain_list
 from toprank.workflow.source import Columns, read_items
@@ -48,12 +50,15 @@ class PairOptions:
     seed : int
     keep_proof : bool
         Whether the model keeps the proof, for ``ranker="exact"``.
+    exact : ExactOptions
+        What is asked of ``ranker="exact"``: penalty, margin, solver, backend.
     """
 
     ranker: str = "svm"
     time_limit: float = 60.0
     seed: int = 0
     keep_proof: bool = False
+    exact: ExactOptions = field(default_factory=ExactOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,7 @@ def rank_by_pairs(
     watch = watch or Silent()
     if options.ranker not in PAIR_RANKERS:
         raise InputError(f"--ranker {options.ranker!r}: with comparisons one of {', '.join(PAIR_RANKERS)}.")
+    options.exact.check(RERANKER if options.ranker == "exact" else options.ranker, depth=None)
     table, roles, features = _items(data, columns)
     ids = roles.identifiers(table)
     assert ids is not None  # `_items` asks for them
@@ -193,7 +199,7 @@ def _items(data: str | None, columns: Columns) -> tuple[Table, Roles, Table]:
 def _unfitted(options: PairOptions, seconds: float) -> Any:
     shared: dict[str, Any] = {"time_limit": seconds, "random_state": options.seed}
     if options.ranker == "exact":
-        return toprank.ExactRanker(keep_proof=options.keep_proof, **shared)
+        return toprank.ExactRanker(keep_proof=options.keep_proof, **options.exact.parameters, **shared)
     if options.ranker == "direct":
         return toprank.DirectRanker(**shared)
     if options.ranker == "boosting":
@@ -233,9 +239,7 @@ def _held_out(
         watch.stage(f"Judging by unseen {unseen}", steps=len(folds))
         shares = []
         for learn, judge in folds:
-            part = PairOptions(
-                ranker=options.ranker, time_limit=options.time_limit / (2 * len(folds)), seed=options.seed
-            )
+            part = replace(options, time_limit=options.time_limit / (2 * len(folds)), keep_proof=False)
             chosen = _chosen(X, pairs[learn], weight[learn], part)
             shares += _shares(chosen, X, pairs, weight, [(learn, judge)])
             watch.step()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from toprank.ensemble.bagging import BaggedRanker
 from toprank.ensemble.members import default_members
-from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings, make_named, named_rankers
+from toprank.lineup import BASES, ENSEMBLE, RERANK, RERANKER, Settings, make_named, named_rankers
 from toprank.rankers.direct import DirectRanker
 from toprank.statistics.inference import matched_pairs_test
+from toprank.workflow.demands import Demands
 from toprank.workflow.fitting import Items
 from toprank.workflow.splits import out_of_fold_splits
 
@@ -83,9 +84,16 @@ def made_for(
     *,
     final: bool,
     members: Collection[str] | None = None,
+    demands: Demands | None = None,
+    features: Sequence[str] = (),
 ) -> Any:
-    """An unfitted ranker for these items; an ensemble, of the named members, as `lighter_ensemble` has it."""
-    ranker = make_named(name, settings)
+    """An unfitted ranker for these items; an ensemble, of the named members, as `lighter_ensemble` has it.
+
+    Demands, on coefficients of the `features` and on the top of the list, are the exact ranker's alone.
+    """
+    ranker = make_named(name, replace(settings, budget=budget, rows=len(items.y)))
+    if name == RERANKER and demands is not None:
+        return ranker.set_params(constraints=demands.constraints(features, items.features))
     if name == RERANK and not _can_be_folded(items):
         # Better a first list of rows the base learned from than none.
         return ranker.set_params(cv=None)

@@ -16,11 +16,11 @@ from toprank.datasets import InputError, learn_encoder
 from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASELINE, Contender, Settings, lineup
 from toprank.markup import html_table, shown_number
-from toprank.statistics import LinearRankStatistic
+from toprank.statistics import RankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
-from toprank.workflow.afford import affordable_members
+from toprank.workflow.afford import affordable_members, seconds_of, width_of
 from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
-from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up
+from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
 from toprank.workflow.flags import in_flags
 from toprank.workflow.options import checked_settings
 from toprank.workflow.source import Source, provenance
@@ -32,6 +32,17 @@ __all__ = ["NOT_RUN", "CompareOptions", "CompareReport", "compare_rankers"]
 ENSEMBLE_SHARE = 8.0
 """Time of an ensemble, which fits several rankers several times, as a multiple of another ranker's."""
 SHORTEST = 0.05
+UNSTOPPABLE_SHARE = 4.0
+"""A fit that cannot be stopped may take so many times an equal share of the time: most need far less."""
+COST_LIKE = {
+    "random forest": "forest",
+    "gradient boosting": "boosting",
+    "LightGBM": "lightgbm",
+    "LightGBM lambdarank": "lightgbm",
+    "XGBoost": "lightgbm",
+    "XGBoost lambdarank": "lightgbm",
+}
+"""Rankers that cannot be stopped, and the member of an ensemble they cost about as much as."""
 NOT_RUN = "not run"
 """What stands in the place of figures where the clock left no time for a ranker."""
 
@@ -132,7 +143,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         raise InputError(
             "A comparison needs two items of either class at least: one to learn from, one to judge."
         )
-    budget, statistic, settings = checked_settings(
+    budget, aim, settings = checked_settings(
         source,
         budget=options.budget,
         statistic=options.statistic,
@@ -142,10 +153,11 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         held_out=options.held_out,
         seed=options.seed,
     )
-    items = Items.of(source.labelled, source.times)
+    items, statistic = Items.of(source.labelled, source.times), aim.measured
     training_rows = int(source.rows * (1 - options.held_out))
     able = lineup(settings, training_rows, queries=items.qid is not None)
-    contenders, remarks = _ready(able, items, watch)
+    affordable, dear = _affordable(able, items, training_rows, options)
+    contenders, remarks = _ready(affordable, items, watch)
     task = _Task(items, source, statistic, settings, budget, contenders, Run(time_limit=options.time_limit))
     results, more, interrupted = _all_splits(task, options, watch)
     run = {name: row for name, row in results.items() if not any(one.empty for one in row)}
@@ -159,11 +171,34 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         not_run=[name for name in results if name not in run],
         tested=what_is_tested(len(figures) - 1, len(figures[0].test)),
         advice=advice(figures, greater_is_better=statistic.greater_is_better),
-        remarks=_each_once([*source.remarks, *remarks, *more]),
+        remarks=_each_once([*source.remarks, *aim.remarks, *dear, *remarks, *more]),
         interrupted=interrupted,
         provenance=provenance(source, budget, options.seed) | {"base": options.base},
         seconds=time.perf_counter() - began,
     )
+
+
+def _affordable(
+    contenders: list[Contender], items: Items, rows: int, options: CompareOptions
+) -> tuple[list[Contender], list[str]]:
+    """Those whose fits end in time, as far as can be told, and what to say about the others.
+
+    Other packages' rankers cannot be stopped: what cannot end in time should not be begun.
+    """
+    if options.time_limit is None:
+        return contenders, []
+    each = UNSTOPPABLE_SHARE * options.time_limit / (options.splits * len(contenders))
+    able, remarks = [], []
+    for one in contenders:
+        seconds = seconds_of(COST_LIKE[one.name], rows, width_of(items)) if one.name in COST_LIKE else 0.0
+        if seconds <= each:
+            able.append(one)
+        else:
+            remarks.append(
+                f"{one.name} was left out: its {options.splits} fits would take about"
+                f" {options.splits * seconds:.0f} s; --time-limit sets more seconds."
+            )
+    return able, remarks
 
 
 def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[list[Contender], list[str]]:
@@ -204,7 +239,7 @@ class _Task:
 
     items: Items
     source: Source
-    statistic: LinearRankStatistic
+    statistic: RankStatistic
     settings: Settings
     budget: int
     contenders: list[Contender]
@@ -275,7 +310,7 @@ def _one_split(
             value_of(task.statistic, test.y, ranking_scores(ranker, X_test, test.qid), test.qid),
             time.perf_counter() - began,
             stopped,
-            stopped and bool((scores == scores[0]).all()),
+            without_order(ranker, scores),
         )
         remarks += [f"{contender.name}: {text}" for text in said]
     return row, remarks, [one / sum(spent) for one in spent]
@@ -313,7 +348,7 @@ def _status(ranker: Any) -> Status:
 
 
 def _figures(
-    results: Mapping[str, list[_Result]], statistic: LinearRankStatistic, held_out: float
+    results: Mapping[str, list[_Result]], statistic: RankStatistic, held_out: float
 ) -> list[Figures]:
     """Best on test first; a ranker that refused a split has no matched pairs and no place in the table."""
     finished = max(len(row) for row in results.values())

@@ -11,7 +11,7 @@ from toprank.control import Run
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.lineup import Settings, make_base
 from toprank.rankers.direct import DirectRanker
-from toprank.statistics import LinearRankStatistic
+from toprank.statistics import RankStatistic
 from toprank.workflow.fitting import Items, fit_quietly, value_of, wide_enough
 from toprank.workflow.splits import out_of_fold_splits
 
@@ -28,7 +28,7 @@ def chosen_depth(
     items: Items,
     X: Any,
     budget: int,
-    statistic: LinearRankStatistic,
+    statistic: RankStatistic,
     settings: Settings,
     seconds: float | None,
 ) -> int:
@@ -43,7 +43,7 @@ def chosen_depth(
     X : array or sparse matrix
         Features of all rows.
     budget : int
-    statistic : LinearRankStatistic
+    statistic : RankStatistic
     settings : Settings
     seconds : float or None
         Time for the comparison; depths that were not tried in time are passed over.
@@ -76,11 +76,11 @@ def _value(
     X: Any,
     held: Items,
     X_held: Any,
-    what: tuple[LinearRankStatistic, int],
+    what: tuple[RankStatistic, int],
     settings: Settings,
 ) -> float:
     statistic, depth = what
-    quick = DirectRanker(str(statistic), max_iter=LINES, n_restarts=0, random_state=settings.seed)
+    quick = DirectRanker(settings.statistic, max_iter=LINES, n_restarts=0, random_state=settings.seed)
     ranker = RankThenRerank(make_base(settings), quick, top=depth, cv=3, random_state=settings.seed)
     ranker, _ = fit_quietly(ranker, X, learn.y, learn.qid)
     return value_of(statistic, held.y, ranking_scores(ranker, X_held, held.qid), held.qid)

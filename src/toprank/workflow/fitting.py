@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from toprank.base import BaseRanker
 from toprank.control import Outcome, SearchStoppedWarning, Status
@@ -16,7 +17,16 @@ from toprank.ensemble import heads
 from toprank.exact.certificate import AMONG, PROVED
 from toprank.statistics import RankStatistic
 
-__all__ = ["CANNOT", "Items", "fit_quietly", "outcome_sentence", "value_of", "warm_up", "wide_enough"]
+__all__ = [
+    "CANNOT",
+    "Items",
+    "fit_quietly",
+    "outcome_sentence",
+    "value_of",
+    "warm_up",
+    "wide_enough",
+    "without_order",
+]
 
 CANNOT = " cannot be fitted to these items: "
 FEWEST_OF_A_CLASS = 5
@@ -68,8 +78,9 @@ def fit_quietly(
 
     That a search was cut short is left out, and what else the caller says otherwise: the outcome says it.
     """
-    options = {"qid": qid} if qid is not None and isinstance(estimator, BaseRanker) else {}
-    if options and not estimator.ranker_tags.queries:
+    takes = isinstance(estimator, BaseRanker) or has_fit_parameter(estimator, "qid")
+    options = {"qid": qid} if qid is not None and takes else {}
+    if options and isinstance(estimator, BaseRanker) and not estimator.ranker_tags.queries:
         raise InputError(
             f"{type(estimator).__name__}{CANNOT}it learns from one list; leave --qid out or choose another."
         )
@@ -108,6 +119,13 @@ def warm_up(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> None:
     y = np.arange(rows.shape[0], dtype=np.int8) % 3 // 2
     groups = None if qid is None else np.arange(rows.shape[0]) // 6
     fit_quietly(estimator, rows, y, groups)
+
+
+def without_order(ranker: Any, scores: NDArray[np.float64]) -> bool:
+    """Whether the clock ended a fit before it had any order: all scores are the same."""
+    outcome = getattr(ranker, "outcome_", None)
+    stopped = isinstance(outcome, Outcome) and outcome.status is Status.TIME_LIMIT
+    return stopped and bool((scores == scores[0]).all())
 
 
 def wide_enough(scores: NDArray[np.float64], items: Items, top: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,12 +17,14 @@ from toprank.datasets import Encoder, Table, learn_encoder
 from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASES, Settings
 from toprank.markup import html_table
-from toprank.statistics import LinearRankStatistic
+from toprank.statistics import LinearRankStatistic, RankStatistic
 from toprank.statistics.inference import holm
 from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
+from toprank.workflow.aims import chance_by_lot
 from toprank.workflow.candidates import LOGISTIC, label_of, made_for
 from toprank.workflow.contributions import features_of, importance_at, linear_coefficients
-from toprank.workflow.fitting import Items, fit_quietly, value_of
+from toprank.workflow.demands import Demands
+from toprank.workflow.fitting import Items, fit_quietly, value_of, without_order
 from toprank.workflow.hits import Hits, SplitScores, hits_table
 from toprank.workflow.source import Source
 
@@ -40,20 +42,36 @@ class Task:
     source : Source
     items : Items
         All labelled rows.
-    statistic : LinearRankStatistic
+    statistic : RankStatistic
     budget : int
     listed : Table or None
         The items to be ranked where they are not the labelled ones: features only.
     members : tuple of str or None
         Members of an ensemble; None for all.
+    demands : Demands or None
+        On the exact ranker.
     """
 
     source: Source
     items: Items
-    statistic: LinearRankStatistic
+    statistic: RankStatistic
     budget: int
     listed: Table | None = None
     members: tuple[str, ...] | None = None
+    demands: Demands | None = None
+
+    def made(self, name: str, items: Items, settings: Settings, features: Sequence[str], **how: Any) -> Any:
+        """An unfitted ranker for these items, whose columns became these features; see `made_for`."""
+        return made_for(
+            name,
+            items,
+            settings,
+            self.budget,
+            members=self.members,
+            demands=self.demands,
+            features=features,
+            **how,
+        )
 
     def encoder_for(self, features: Table) -> Encoder:
         """How columns become features, learned from these rows alone."""
@@ -83,6 +101,8 @@ class Judged:
         Hits lost when the column is shuffled; of those that are not linear.
     stopped : bool
         Whether the clock cut a fit short.
+    without_order : bool
+        Whether it did so before there was any order.
     """
 
     rows: NDArray[np.intp]
@@ -94,6 +114,7 @@ class Judged:
     coefficients: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     importance: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     stopped: bool = False
+    without_order: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,13 +127,13 @@ class HeldOut:
     fraction : float
         Share of the rows held out; of a split by time, share of the held-out rows that two splits share.
     budget : int
-    statistic : LinearRankStatistic
+    statistic : RankStatistic
     """
 
     splits: tuple[Judged, ...]
     fraction: float
     budget: int
-    statistic: LinearRankStatistic
+    statistic: RankStatistic
 
     @property
     def rankers(self) -> list[str]:
@@ -213,7 +234,7 @@ def _range(line: Hits, ranker: str) -> str:
 
 
 def chance_value(
-    statistic: LinearRankStatistic, y: NDArray[np.int8], qid: NDArray[np.int64] | None = None
+    statistic: RankStatistic, y: NDArray[np.int8], qid: NDArray[np.int64] | None = None
 ) -> float:
     """The statistic of a random order, on average: every position is as likely to hold a positive.
 
@@ -221,6 +242,8 @@ def chance_value(
     >>> chance_value(get("precision@1"), np.array([1, 0, 0, 0], dtype=np.int8))
     0.25
     """
+    if not isinstance(statistic, LinearRankStatistic):
+        return chance_by_lot(statistic, y, qid)
     lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
     sizes, positives = np.bincount(lists), np.bincount(lists, y).astype(np.int64)
     mixed = np.flatnonzero((positives > 0) & (positives < sizes))
@@ -248,9 +271,9 @@ def judge(
     X_held, _ = encoder.encode(held.features)
     X_listed = None if task.listed is None else encoder.encode(task.listed)[0]
     found: dict[str, dict[str, Any]] = {part: {} for part in ("scores", "values", "listed")}
-    coefficients, importance, stopped = {}, {}, False
+    coefficients, importance, stopped, empty = {}, {}, False, False
     for name in names:
-        unfitted = made_for(name, learn, settings, task.budget, final=False, members=task.members)
+        unfitted = task.made(name, learn, settings, encoder.feature_names, final=False)
         ranker, _ = fit_quietly(unfitted, X, learn.y, learn.qid)
         scores = ranking_scores(ranker, X_held, held.qid)
         found["scores"][name] = scores
@@ -268,8 +291,16 @@ def judge(
                 zip([one.name for one in features_of(encoder)], lost.tolist(), strict=True)
             )
         stopped |= _stopped(ranker)
+        empty |= without_order(ranker, scores)
     return Judged(
-        test, held.y, held.qid, **found, coefficients=coefficients, importance=importance, stopped=stopped
+        test,
+        held.y,
+        held.qid,
+        **found,
+        coefficients=coefficients,
+        importance=importance,
+        stopped=stopped,
+        without_order=empty,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from toprank.datasets import InputError, Table
 from toprank.lineup import ENSEMBLE, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import frame_in_order, listing_order, ordered_by, ranks_of
-from toprank.workflow.candidates import LOGISTIC, made_for
+from toprank.workflow.candidates import LOGISTIC
 from toprank.workflow.contributions import cells_in_words, contributions, features_of, words_for
-from toprank.workflow.fitting import Items, fit_quietly
-from toprank.workflow.held_out import HeldOut
+from toprank.workflow.fitting import fit_quietly, without_order
+from toprank.workflow.held_out import HeldOut, Task
 from toprank.workflow.splits import out_of_fold_splits
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Reasons:
 
 
 def out_of_fold_scores(
-    name: str, fitted: Any, items: Items, X: Any, settings: Settings, budget: int
+    name: str, fitted: Any, task: Task, X: Any, settings: Settings, features: Sequence[str]
 ) -> Floats | None:
     """Scores of the labelled rows by copies of a ranker that never saw them; None where rows are too few.
 
@@ -94,6 +95,7 @@ def out_of_fold_scores(
     """
     if name == ENSEMBLE:
         return np.asarray(fitted.out_of_fold_scores_)
+    items = task.items
     try:
         folds = out_of_fold_splits(items, FOLDS, settings.seed)
     except ValueError:
@@ -101,13 +103,15 @@ def out_of_fold_scores(
     scores = np.empty(len(items.y))
     for train, test in folds:
         part = items.take(train)
-        unfitted = made_for(name, part, settings, budget, final=False)
+        unfitted = task.made(name, part, settings, features, final=False)
         try:
             ranker, _ = fit_quietly(unfitted, X[train], part.y, part.qid)
         except InputError:
             return None
         codes = None if items.qid is None else items.qid[test]
         scores[test] = ranking_scores(ranker, X[test], codes)
+        if without_order(ranker, scores[test]):
+            return None
         if isinstance(ranker, BaseRanker):
             scores[test] = -(ranks_of(best_first(scores[test]), None) - 0.5) / len(test)
     return scores

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from toprank import statistics
+from toprank.contenders import LINEAR_SVM, others
 from toprank.datasets import InputError
 from toprank.ensemble.heads import heads_of
-from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, Settings, named_rankers
+from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, SHORT_NAMES, Settings, named_rankers
 from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
+from toprank.workflow.aims import Aim, aim_of
+from toprank.workflow.exact_options import ExactOptions
 from toprank.workflow.source import Source
 
 __all__ = [
@@ -21,7 +23,6 @@ __all__ = [
     "checked_ranker",
     "checked_settings",
     "list_length",
-    "optimisable",
 ]
 
 PREFERENCES = ("best", "simple")
@@ -59,6 +60,8 @@ class RankOptions:
         Share of the items held out in each.
     keep_proof : bool
         Whether the model should carry the proof, for `toprank verify` to replay.
+    exact : ExactOptions
+        What is asked of the exact ranker.
     """
 
     budget: int | None = None
@@ -72,13 +75,14 @@ class RankOptions:
     splits: int = 5
     held_out: float = 0.5
     keep_proof: bool = False
+    exact: ExactOptions = field(default_factory=ExactOptions)
 
     @property
     def surely_linear(self) -> bool:
         """Whether the model will be a list of numbers, whatever the held-out figures say."""
         linear = self.wanted == "logistic" or (self.wanted == RERANK and self.base in LINEAR_BASES)
         # Our own rankers are; those with kernels or trees are found out when they are written.
-        own = self.wanted not in (ENSEMBLE, RERANK, *BASES)
+        own = self.wanted not in (ENSEMBLE, RERANK, *BASES, *(set(others(0, 1)) - {LINEAR_SVM}))
         return (linear or own) and not (self.prefer == "simple" and self.wanted == ENSEMBLE)
 
     @property
@@ -86,6 +90,8 @@ class RankOptions:
         """The ranker to deliver if it is worth it: what is said about reranking asks for a reranker."""
         if self.ranker is not None:
             return checked_ranker(self.ranker)
+        if self.exact.ranker is not None:
+            return self.exact.ranker
         about_reranking = self.depth is not None or self.base != "logistic" or self.keep_proof
         return RERANK if about_reranking and self.prefer == "best" else ENSEMBLE
 
@@ -100,8 +106,8 @@ def checked_settings(
     time_limit: float | None,
     held_out: float,
     seed: int,
-) -> tuple[int, LinearRankStatistic, Settings]:
-    """Budget, statistic and the settings of a fit, or one line about the option that cannot be."""
+) -> tuple[int, Aim, Settings]:
+    """Budget, statistics and the settings of a fit, or one line about the option that cannot be."""
     longest = list_length(source)
     number = max(1, min(USUAL_BUDGET, longest // SHARE_OF_A_SHORT_LIST)) if budget is None else budget
     if not 1 <= number <= longest:
@@ -109,9 +115,9 @@ def checked_settings(
     deep = min(max(DEPTH_FACTOR * number, 2), longest) if depth is None else depth
     if not 2 <= deep <= longest:
         raise InputError(f"--depth {deep}: give a number from 2 to {longest}, the length of the list.")
-    chosen = optimisable(f"dcg@{number}" if statistic is None else statistic)
+    aim = aim_of(f"dcg@{number}" if statistic is None else statistic, number)
     _check_queries(source)
-    _check_cutoff(chosen, deep, source)
+    _check_cutoff(aim.optimised, deep, source)
     check_base(base)
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"--time-limit {time_limit:g}: give a number of seconds above 0.")
@@ -119,7 +125,7 @@ def checked_settings(
         raise InputError(f"--held-out {held_out:g}: give a share between 0 and 1.")
     if seed < 0:
         raise InputError(f"--seed {seed}: give a whole number from 0.")
-    return number, chosen, Settings(str(chosen), deep, base, time_limit, seed)
+    return number, aim, Settings(str(aim.optimised), deep, base, time_limit, seed, budget=number)
 
 
 def list_length(source: Source) -> int:
@@ -139,34 +145,16 @@ def checked_ranker(name: str) -> str:
 
     >>> checked_ranker("toppush")
     'TopPush'
+    >>> checked_ranker("exact")
+    'ExactRanker'
     """
     known = named_rankers()
-    spelled = {key.lower(): key for key in known} | {label.lower(): key for key, label in known.items()}
+    spelled = {key.lower().removesuffix("ranker"): key for key in known}
+    spelled |= {key.lower(): name for key, name in SHORT_NAMES.items()}
+    spelled |= {key.lower(): key for key in known} | {label.lower(): key for key, label in known.items()}
     if name.lower() not in spelled:
         raise InputError(f"--ranker {name!r} is not one of {', '.join(known)}.")
     return spelled[name.lower()]
-
-
-def optimisable(name: str) -> LinearRankStatistic:
-    """The statistic a user named, if a ranker can optimise it.
-
-    >>> str(optimisable("DCG@10"))
-    'dcg@10'
-    >>> optimisable("average_precision")
-    Traceback (most recent call last):
-    ...
-    toprank.errors.InputError: --statistic 'average_precision' can be measured but not optimised; ...
-    """
-    try:
-        statistic = statistics.get(name)
-    except ValueError as error:
-        said = str(error).replace("toprank.statistics.names() lists", "`toprank statistics` lists")
-        raise InputError(f"--statistic {name!r}: {said}.") from None
-    if isinstance(statistic, LinearRankStatistic):
-        return statistic
-    raise InputError(
-        f"--statistic {name!r} can be measured but not optimised; these can: {', '.join(_linear_names())}."
-    )
 
 
 def _check_queries(source: Source) -> None:
@@ -190,10 +178,3 @@ def _check_cutoff(statistic: LinearRankStatistic, depth: int, source: Source) ->
             f"--statistic '{statistic}' is the same for every order of the first {depth}: give a larger"
             " --depth or a statistic that looks at the order, such as dcg."
         )
-
-
-def _linear_names() -> list[str]:
-    from toprank.statistics.base import registered
-
-    kinds = registered().values()
-    return sorted({kind.name for kind in kinds if issubclass(kind, LinearRankStatistic)})

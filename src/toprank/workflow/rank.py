@@ -13,7 +13,7 @@ from toprank.base import best_first, ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import Encoder, InputError, Table, learn_encoder
 from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, TopWidenedWarning
-from toprank.lineup import BASES, ENSEMBLE, RERANK, Settings
+from toprank.lineup import BASES, ENSEMBLE, RERANK, RERANKER, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
@@ -27,10 +27,10 @@ from toprank.workflow.candidates import (
     choose,
     fits_an_ensemble,
     label_of,
-    made_for,
     quick,
 )
 from toprank.workflow.contributions import linear_coefficients
+from toprank.workflow.demands import read_demands
 from toprank.workflow.depth import chosen_depth
 from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
 from toprank.workflow.flags import in_flags, notes_in_flags
@@ -102,8 +102,10 @@ class _Job:
         """Check everything that can be wrong before any work is done; choose how deep to rerank."""
         if options.prefer not in PREFERENCES:
             raise InputError(f"--prefer {options.prefer!r} is not one of {', '.join(PREFERENCES)}.")
-        wanted = options.wanted
-        budget, statistic, settings = checked_settings(
+        wanted, exact = options.wanted, options.exact
+        exact.check(wanted, depth=options.depth)
+        demands = None if exact.constraints is None else read_demands(exact.constraints)
+        budget, aim, settings = checked_settings(
             source,
             budget=options.budget,
             statistic=options.statistic,
@@ -113,12 +115,19 @@ class _Job:
             held_out=options.held_out,
             seed=options.seed,
         )
+        if not aim.measured.greater_is_better:
+            raise InputError(
+                f"--statistic '{aim.measured}' is a loss: toprank compare shows it; here name what should be"
+                " large."
+            )
+        settings = replace(settings, threshold=exact.threshold, exact=exact.parameters)
         # A depth that was given is kept, whatever it holds.
         if options.depth is not None:
             settings = replace(settings, fewest_of_a_class=0)
         items = Items.of(source.labelled, source.times)
         encoder, notes = learn_encoder(items.features, categorical=source.categorical)
         X, _ = encoder.encode(items.features)
+        demands = None if demands is None else demands.checked(items.features, encoder.feature_names)
         others = new if new is not None else source.unlabelled
         if others is not None:
             # Before the search: a column the new file lacks should not come to light after it.
@@ -129,7 +138,7 @@ class _Job:
             source,
             options,
             watch,
-            Task(source, items, statistic, budget, listed),
+            Task(source, items, aim.measured, budget, listed, demands=demands),
             settings,
             names,
             encoder,
@@ -138,7 +147,7 @@ class _Job:
             source.table if others is None else others,
             others is not None,
             Run(time_limit=options.time_limit),
-            remarks,
+            [*aim.remarks, *remarks],
         )
         job._prepare()
         return job
@@ -153,7 +162,8 @@ class _Job:
             # What climbs; a proof is compiled by another process while the fit that wants it climbs.
             warm_up(DirectRanker(max_iter=2), self.X, items.qid)
         self.clock = Run(time_limit=self.options.time_limit)
-        if RERANK in self.names and self.options.depth is None:
+        open_depth = self.options.depth is None and self.settings.threshold is None
+        if RERANK in self.names and open_depth:
             self.watch.stage("Choosing how many items to rerank")
             seconds = None if self.options.time_limit is None else self.options.time_limit / 10
             depth = chosen_depth(items, self.X, self.task.budget, self.task.statistic, self.settings, seconds)
@@ -180,10 +190,10 @@ class _Job:
         share = 1.0 if self.options.splits == 0 else 0.5
         limit = None if self.options.time_limit is None else max(self.clock.remaining() * share, 0.1)
         self.watch.stage(f"Fitting: {label_of(name)}", seconds=limit)
-        keep_proof = self.options.keep_proof and name == RERANK
+        keep_proof = self.options.keep_proof and name in (RERANK, RERANKER)
         final = replace(self.settings, time_limit=limit, callback=self.watch.search, keep_proof=keep_proof)
         items = self.task.items
-        ranker = made_for(name, items, final, self.task.budget, final=True, members=self.task.members)
+        ranker = self.task.made(name, items, final, self.encoder.feature_names, final=True)
         said_here = (BaseOrderKeptWarning, TopWidenedWarning)
         ranker, said = fit_quietly(ranker, self.X, items.y, items.qid, leave_out=said_here)
         self.remarks += said
@@ -194,6 +204,10 @@ class _Job:
             )
         if "callback" in ranker.get_params(deep=False):
             ranker.set_params(callback=None)  # the bar it draws ends here
+        outcome = getattr(ranker, "outcome_", None)
+        if isinstance(outcome, Outcome):
+            unmet = [note for note in outcome.notes if note.startswith("not met:")]
+            self.remarks += [f"--constraints: {note}." for note in unmet]
         if keep_proof and ranker.outcome_.status is not Status.OPTIMAL:
             self.remarks.append("There is no proof to keep: the search did not get to its end.")
         return ranker
@@ -214,9 +228,9 @@ class _Job:
             ):
                 if self.clock.should_stop():
                     break
-                part = self._settings_for(len(train), (options.splits - len(done)) * self._dear)
+                part = self._settings_for(len(train), self._fits_left(len(done)))
                 one = judge(self.task, train, test, self.names, part, seed=options.seed)
-                if kept.interrupted:
+                if kept.interrupted or one.without_order:
                     break
                 done.append(one)
                 self.watch.step()
@@ -231,6 +245,11 @@ class _Job:
             return None
         overlap = options.held_out if items.times is None else OVERLAP_BY_TIME
         return HeldOut(tuple(done), overlap, self.task.budget, self.task.statistic)
+
+    def _fits_left(self, done: int) -> int:
+        """Fits that share the time, those that place each labelled item without its own label included."""
+        placing = 0 if self.unseen or self.names[0] == ENSEMBLE else 1
+        return (self.options.splits - done) * self._dear + placing
 
     @property
     def _dear(self) -> int:
@@ -319,10 +338,10 @@ class _Job:
 
     def _place(self, ranker: Any, name: str, X: Any) -> Place:
         """Where each item of the list stands: unseen ones by the model, labelled ones out of fold."""
-        items, budget = self.task.items, self.task.budget
-        logistic, _ = fit_quietly(
-            made_for(LOGISTIC, items, self.settings, self.task.budget, final=True), self.X, items.y, None
-        )
+        items, task = self.task.items, self.task
+        names = self.encoder.feature_names
+        plain = self.task.made(LOGISTIC, items, self.settings, names, final=True)
+        logistic, _ = fit_quietly(plain, self.X, items.y, None)
         if self.unseen:
             roles = self.source.roles
             qid = roles.queries(self.target) if roles.qid in self.target.columns else None
@@ -330,12 +349,12 @@ class _Job:
             return Place(ordered_by(ranker, X, qid), scores, ranking_scores(logistic, X), UNSEEN)
         self.watch.stage("Ranking each labelled item without its own label")
         part = self._settings_for(self.source.rows * 4 // 5, 5)
-        ours = out_of_fold_scores(name, ranker, items, self.X, part, budget)
+        ours = out_of_fold_scores(name, ranker, task, self.X, part, names)
         theirs = (
-            ours if name == LOGISTIC else out_of_fold_scores(LOGISTIC, logistic, items, self.X, part, budget)
+            ours if name == LOGISTIC else out_of_fold_scores(LOGISTIC, logistic, task, self.X, part, names)
         )
         if ours is None or theirs is None:
-            self.remarks.append("There are too few items to rank each without its own label.")
+            self.remarks.append("There are too few items, or seconds, to rank each without its own label.")
             scores = ranking_scores(ranker, self.X, items.qid)
             order = ordered_by(ranker, self.X, items.qid)
             return Place(order, scores, ranking_scores(logistic, self.X), USED)

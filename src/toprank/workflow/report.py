@@ -13,6 +13,7 @@ from toprank.control import Outcome
 from toprank.datasets import Note
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.exact import Certificate
+from toprank.exact.certificate import UNDER_CONSTRAINTS
 from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
 from toprank.workflow.candidates import label_of
@@ -139,10 +140,11 @@ class RankReport:
     def certainty(self) -> str:
         """How sure the search's answer is, in words; where a base's order was kept, why; else empty."""
         ranker = self.model.ranker
-        if self.outcome is None or self.depth is None:
+        if self.outcome is None or (self.depth is None and not isinstance(ranker, ExactRanker)):
             return ""
         kept = isinstance(ranker, RankThenRerank) and not ranker.reranked_
-        return self.outcome.notes[-1] if kept else outcome_sentence(self.outcome)
+        demanded = [note for note in self.outcome.notes if note.startswith(UNDER_CONSTRAINTS)]
+        return self.outcome.notes[-1] if kept else "; ".join([outcome_sentence(self.outcome), *demanded])
 
     @property
     def certificate(self) -> Certificate | None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from toprank.datasets import InputError, Note, Table, warning_sentences
 from toprank.datasets.roles import binary_labels
 from toprank.model import RankingModel, load_model
+from toprank.workflow.aims import aim_of
 from toprank.workflow.fitting import value_of
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.held_out import chance_value
 from toprank.workflow.listing import plain_list
-from toprank.workflow.options import optimisable
 from toprank.workflow.source import read_items
 
 if TYPE_CHECKING:
@@ -89,5 +89,5 @@ def _value(model: RankingModel, table: Table) -> tuple[float | None, float]:
         return None, math.nan
     scores, _ = model.scores(table)
     qid = model.roles.queries(table) if model.roles.qid in table.columns else None
-    statistic = optimisable(model.statistic)
+    statistic = aim_of(model.statistic, len(y)).measured
     return value_of(statistic, y, scores, qid), chance_value(statistic, y, qid)

@@ -1,0 +1,98 @@
+"""What is measured and what is optimised: one statistic, or the nearest that a ranker can maximise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank import statistics
+from toprank.datasets import InputError
+from toprank.statistics import LinearRankStatistic, RankStatistic
+
+__all__ = ["NEAREST", "Aim", "aim_of", "chance_by_lot"]
+
+NEAREST = {
+    "average_precision": "dcg",
+    "reciprocal_rank": "reciprocal_rank_sum",
+    "positives_at_top": "dcg@{budget}",
+    "infinite_push_loss": "dcg@{budget}",
+    "p_norm_push_loss": "p_norm",
+    "local_auc": "partial_auc@{at}",
+    "partial_auc_fpr": "partial_auc@{budget}",
+    "localized_ranking_loss": "precision@{at}",
+    "weak_ranking_loss": "precision@{at}",
+    **dict.fromkeys(("pairwise_misranking_error", "c_index", "hard_ranking_loss", "integrated_auc"), "auc"),
+    **dict.fromkeys(("kendall_tau", "ordinal_auc", "spearman_rho", "vus"), "auc"),
+}
+"""For each statistic that can only be measured, the one among those of two classes that comes nearest."""
+DRAWS = 50
+"""Random orders whose mean is what chance is worth, where no formula gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The statistic a user wants to see, and the one that rankers maximise.
+
+    Parameters
+    ----------
+    measured : RankStatistic
+    optimised : LinearRankStatistic
+
+    Examples
+    --------
+    >>> aim = aim_of("average_precision", 50)
+    >>> str(aim.measured), str(aim.optimised)
+    ('average_precision', 'dcg')
+    >>> aim.remarks
+    ['Shown is average_precision; what rankers optimise is dcg, the nearest that can be.']
+    """
+
+    measured: RankStatistic
+    optimised: LinearRankStatistic
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to say where the two are not the same."""
+        if self.measured is self.optimised:
+            return []
+        shown, used = str(self.measured), str(self.optimised)
+        return [f"Shown is {shown}; what rankers optimise is {used}, the nearest that can be."]
+
+
+def aim_of(name: str, budget: int) -> Aim:
+    """The aim a user named: anything that can be measured.
+
+    Parameters
+    ----------
+    name : str
+        A name that `toprank.statistics.get` knows.
+    budget : int
+        How many items can be acted on: the cut-off of a nearest statistic that needs one.
+    """
+    try:
+        measured = statistics.get(name)
+    except ValueError as error:
+        said = str(error).replace("toprank.statistics.names() lists", "`toprank statistics` lists")
+        raise InputError(f"--statistic {name!r}: {said}.") from None
+    if isinstance(measured, LinearRankStatistic):
+        return Aim(measured, measured)
+    nearest = NEAREST.get(measured.name, "dcg@{budget}")
+    optimised = statistics.get(nearest.format(budget=budget, at=getattr(measured, "at", budget)))
+    assert isinstance(optimised, LinearRankStatistic)  # the table names no other
+    return Aim(measured, optimised)
+
+
+def chance_by_lot(
+    statistic: RankStatistic, y: NDArray[np.generic], qid: NDArray[np.int64] | None = None
+) -> float:
+    """The mean of a statistic over random orders, always the same ones.
+
+    >>> from toprank.statistics import get
+    >>> abs(chance_by_lot(get("auc"), np.arange(200) % 2) - 0.5) < 0.02
+    True
+    """
+    rng = np.random.default_rng(0)
+    draws = (rng.permutation(len(y)).astype(np.float64) for _ in range(DRAWS))
+    return float(np.mean([statistic(y, scores, qid=qid) for scores in draws]))
