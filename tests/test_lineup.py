@@ -97,9 +97,9 @@ def test_other_packages_take_part_when_installed(monkeypatch):
 def test_lambdarank_learns_within_queries(engine):
     pytest.importorskip(engine)
     rng = np.random.default_rng(0)
-    X, qid = rng.normal(size=(400, 3)), rng.permutation(np.repeat(np.arange(8), 50))
+    X, qid = rng.normal(size=(200, 3)), rng.permutation(np.repeat(np.arange(4), 50))
     # Queries differ in their level, which says nothing about the order within them.
-    grades = np.clip(np.round(X[:, 0] + rng.normal(scale=0.3, size=400) + 1), 0, 3).astype(int)
+    grades = np.clip(np.round(X[:, 0] + rng.normal(scale=0.3, size=200) + 1), 0, 3).astype(int)
     X[:, 1] = qid
     ranker = contenders.LambdaRank(engine, k=10).fit(X, grades, qid=qid)
     assert statistics.get("ndcg@10")(grades, ranker.decision_function(X), qid=qid) > 0.9
