@@ -34,7 +34,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
 
 def public_names():
     """Every name of every public module: (module, name)."""
-    for module in ("toprank", *(f"toprank.{name}" for name in sorted(toprank._SUBMODULES))):
+    for module in ("toprank", "toprank.testing", *(f"toprank.{name}" for name in toprank._SUBMODULES)):
         for name in importlib.import_module(module).__all__:
             value = getattr(importlib.import_module(module), name)
             if inspect.isclass(value) or inspect.isfunction(value):

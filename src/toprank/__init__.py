@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from toprank import preferences as preferences
     from toprank import report as report
     from toprank import statistics as statistics
-    from toprank import testing as testing
     from toprank.boosting.gradient_free import GradientFreeBoosting as GradientFreeBoosting
     from toprank.boosting.logit_boost import LogitBoost as LogitBoost
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
@@ -89,7 +88,7 @@ _HOME = {
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }
-_SUBMODULES = ("control", "datasets", "exact", "model", "preferences", "report", "statistics", "testing")
+_SUBMODULES = ("control", "datasets", "exact", "model", "preferences", "report", "statistics")
 
 __all__ = sorted([*_HOME, *_SUBMODULES])
 
