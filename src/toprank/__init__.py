@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from toprank import control as control
     from toprank import datasets as datasets
     from toprank import exact as exact
+    from toprank import labels as labels
     from toprank import model as model
     from toprank import preferences as preferences
     from toprank import report as report
@@ -88,7 +89,7 @@ _HOME = {
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }
-_SUBMODULES = ("control", "datasets", "exact", "model", "preferences", "report", "statistics")
+_SUBMODULES = ("control", "datasets", "exact", "labels", "model", "preferences", "report", "statistics")
 
 __all__ = sorted([*_HOME, *_SUBMODULES])
 

@@ -17,14 +17,17 @@ from toprank.control import warn_user
 __all__ = [
     "KINDS",
     "LabelKind",
+    "TiedBorderWarning",
     "UnclearLabelsWarning",
     "as_numbers",
     "kind_of",
+    "localized",
     "plain_top",
     "positives",
     "told_label",
     "told_labels",
     "top_label",
+    "weak",
 ]
 
 LabelKind = Literal["binary", "ordinal", "continuous"]
@@ -55,6 +58,10 @@ _UPPER_WORDS = {
 
 class UnclearLabelsWarning(UserWarning):
     """Nothing says which of two labels belongs at the top; the last in sorted order was taken."""
+
+
+class TiedBorderWarning(UserWarning):
+    """Of several items with the same label not all belong to the best K, so all or none were taken."""
 
 
 def kind_of(y: ArrayLike) -> LabelKind:
@@ -125,6 +132,105 @@ def _different(labels: NDArray[Any]) -> NDArray[Any]:
         raise ValueError("y mixes words and numbers, or misses values: give labels of one type.") from None
 
 
+def weak(y: ArrayLike, k: int, *, ties: str = "out", levels: str = "auto") -> NDArray[np.int8]:
+    """The weak problem of size K: 1 for the K items with the largest response, 0 for all others.
+
+    Whoever learns from two labels then learns who the best K are, in whichever order. A weak problem of
+    grades has no meaning (Werner 2020, Section 4.1): it would boil several classes down to two, which the
+    grades themselves can do better.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        A response; grades and two labels are refused, with what to do instead.
+    k : int
+        From 1 to n - 1.
+    ties : {"out", "in"}
+        What becomes of items that share the K-th largest response with others beyond it: all of them are left
+        out, as in rk(Y_i) = sum over j of 1[Y_i <= Y_j] of the review, or all are taken. A
+        `TiedBorderWarning` says how many are marked then.
+    levels : {"auto", "continuous"}
+        The second takes few whole numbers, such as counts, for a response.
+
+    Examples
+    --------
+    >>> weak([0.3, 2.5, 1.7, 0.1], 2)
+    array([0, 1, 1, 0], dtype=int8)
+    """
+    response = _a_response(y, k, levels, "weak")
+    border = np.sort(response)[len(response) - k]
+    return (response >= _above_ties(response, border, k, ties)).astype(np.int8)
+
+
+def localized(y: ArrayLike, k: int, *, ties: str = "out", levels: str = "auto") -> NDArray[np.float64]:
+    """The localized problem of size K: the K largest labels as they are, all others alike below them.
+
+    Whoever learns from grades or a response then learns who the best K are and in which order, and nothing
+    about the order of the rest. Of grades, take for K the items above the grade that no longer counts.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Grades or a response; two labels are refused, with what to do instead.
+    k, ties, levels
+        As in `weak`; `levels` may be "ordinal" as well.
+
+    Examples
+    --------
+    >>> localized([0.3, 2.5, 1.7, 0.1], 2)
+    array([0.3, 2.5, 1.7, 0.3])
+    """
+    response = _a_response(y, k, levels, "localized")
+    border = np.sort(response)[len(response) - k]
+    inside = response >= _above_ties(response, border, k, ties)
+    return np.where(inside, response, response[~inside].max())
+
+
+def _a_response(y: ArrayLike, k: int, levels: str, problem: str) -> NDArray[np.float64]:
+    """Labels that a problem of size K can be made of."""
+    kind = kind_of(y) if levels == "auto" else levels
+    if kind == "binary":
+        statistic = "precision@K" if problem == "weak" else "dcg@K or local_auc@K"
+        raise ValueError(
+            f"y has two labels already: its {problem} problem of size K is to rank with a statistic such as"
+            f" {statistic}."
+        )
+    if kind == "ordinal" and problem == "weak":
+        raise ValueError(
+            "y has grades, and a weak problem of grades has no meaning: it would boil them down to two labels"
+            " whatever they say. Take y >= grade for two labels, localized(y, k) for the order at the top, or"
+            " levels='continuous' if these whole numbers are amounts."
+        )
+    response = as_numbers(y)
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < len(response):
+        raise ValueError(
+            f"k={k!r} must be a whole number from 1 to {len(response) - 1}, one less than items."
+        )
+    return response
+
+
+def _above_ties(response: NDArray[np.float64], border: float, k: int, ties: str) -> float:
+    """The lowest label taken, when all or none of those at the border are."""
+    if ties not in ("out", "in"):
+        raise ValueError(f"ties={ties!r} must be 'out' or 'in'.")
+    tied, higher = int(np.sum(response == border)), response[response > border]
+    if len(higher) + tied == k:
+        return border
+    taken = len(higher) if ties == "out" else len(higher) + tied
+    if taken in (0, len(response)):
+        other = "in" if ties == "out" else "out"
+        raise ValueError(
+            f"{tied} items share the label {border:g} at the border of the best {k}, so that ties={ties!r}"
+            f" leaves {'none' if taken == 0 else 'nobody below'}: choose another k or ties={other!r}."
+        )
+    warn_user(
+        f"{tied} items share the label {border:g} at the border of the best {k}: {taken} items are marked"
+        f" (ties={ties!r}).",
+        TiedBorderWarning,
+    )
+    return float(higher.min()) if ties == "out" else border
+
+
 def plain_top(labels: Sequence[Any]) -> int | None:
     """Which of two labels anybody would put on top, as 0 or 1: the larger number, the yes of yes and no.
 
@@ -152,6 +258,11 @@ def top_label(labels: Sequence[Any], pos_label: Any = None, *, remedy: str = "se
     remedy : str
         What to do where nothing says it, the braces standing for a label: the second is taken, and a
         `UnclearLabelsWarning` names both.
+
+    Examples
+    --------
+    >>> top_label(["legit", "fraud"], "fraud"), top_label(["no", "yes"])
+    (1, 1)
     """
     if pos_label is not None:
         return _index_of(pos_label, labels)
@@ -180,7 +291,12 @@ def positives(y: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
 
 
 def told_labels(estimator: Any) -> dict[str, Any]:
-    """The labels that an estimator and those inside it were told to put on top, by parameter."""
+    """The labels that an estimator and those inside it were told to put on top, by parameter.
+
+    >>> from toprank import RankSVM
+    >>> told_labels(RankSVM(pos_label="fraud"))
+    {'pos_label': 'fraud'}
+    """
     if not hasattr(estimator, "get_params"):
         return {}
     return {
@@ -191,7 +307,12 @@ def told_labels(estimator: Any) -> dict[str, Any]:
 
 
 def told_label(estimator: Any) -> Any:
-    """The one label that an estimator and those inside it were told to put on top, or None."""
+    """The one label that an estimator and those inside it were told to put on top, or None.
+
+    >>> from toprank import RankSVM
+    >>> told_label(RankSVM(pos_label="fraud"))
+    'fraud'
+    """
     told = list(told_labels(estimator).values())
     if any(label != told[0] for label in told):
         raise ValueError(f"pos_label is {' here, '.join(map(repr, told))} there: say the same everywhere.")

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from toprank.base import BaseRanker, RankerTags
 from toprank.contenders import others
@@ -34,6 +34,8 @@ __all__ = [
     "make_named",
     "make_reranker",
     "named_rankers",
+    "problem_map",
+    "problem_table",
 ]
 
 BASELINE = "logistic regression"
@@ -68,6 +70,47 @@ SHORT_NAMES = {"RankThenRerank": RERANK, "TopEnsemble": ENSEMBLE}
 
 LARGEST_SHARE = 0.9
 """Of the rows that rankers take for the top: there must be a rest."""
+
+Problem = Literal["hard", "weak", "localized"]
+"""The order of all items; who the best K are; who they are and in which order (Werner 2020, Section 2.2)."""
+
+SETUPS: tuple[dict[str, Any], ...] = (
+    {},
+    {"statistic": "auc"},
+    {"statistic": "dcg@10"},
+    {"statistic": "precision@10"},
+    {"weighting": "top@10"},
+    {"loss": "p_norm"},
+    {"top": "10%"},
+    {"reranker": "RankSVM"},
+)
+"""Parameters that make a ranker solve another problem, or learn from other labels; K is 10 here."""
+
+PARTS = {"binary": "bipartite", "ordinal": "d-partite", "continuous": "continuous"}
+"""What the review calls kinds of labels."""
+
+REVIEW = {
+    ("binary", "hard"): "most algorithms",
+    ("binary", "weak"): "a classifier whose threshold lets K items through",
+    ("binary", "localized"): "ranking trees",
+    ("ordinal", "hard"): "most algorithms",
+    ("ordinal", "weak"): "no meaning",
+    ("ordinal", "localized"): "not achieved so far",
+    ("continuous", "hard"): "meaningful; gradient-free boosting",
+    ("continuous", "weak"): "meaningful",
+    ("continuous", "localized"): "meaningful",
+}
+"""What Werner (2020, Sections 3 and 4.1) has for each problem."""
+
+REDUCED = {
+    ("ordinal", "hard"): "any that learns from pairs, those of `preferences.kendall_pairs(y)`",
+    ("continuous", "hard"): "any that learns from pairs, those of `preferences.kendall_pairs(y)`",
+    ("ordinal", "weak"): "none: a weak problem has two classes, which grades say better themselves",
+    ("ordinal", "localized"): "`labels.localized(y, K)`, then any for the hard problem",
+    ("continuous", "weak"): "`labels.weak(y, K)`, then any for the weak bipartite problem",
+    ("continuous", "localized"): "`labels.localized(y, K)`, then any for the hard problem",
+}
+"""Problems that become others by a change of the labels."""
 
 FOREST_TREES = 300
 """Of the forest that makes the first list."""
@@ -179,6 +222,70 @@ def capability_table() -> str:
 
 def _yes(can: bool) -> str:
     return "yes" if can else ""
+
+
+def problem_map() -> dict[tuple[LabelKind, Problem], list[str]]:
+    """The rankers for each kind of labels and each problem, as their tags say, with the parameters it takes.
+
+    >>> found = problem_map()
+    >>> found["ordinal", "weak"], 'ExactRanker(statistic="precision@K")' in found["binary", "weak"]
+    ([], True)
+    """
+    found: dict[tuple[LabelKind, Problem], list[str]] = {
+        (kind, problem): [] for kind in get_args(LabelKind) for problem in get_args(Problem)
+    }
+    for name, ranker in sorted(_public_rankers().items()):
+        seen = set()
+        for setup in SETUPS:
+            if not _takes(ranker, setup):
+                continue
+            for kind in get_args(LabelKind):
+                problem = _problem_of(ranker, setup, kind)
+                if problem is not None and (kind, problem) not in seen:
+                    seen.add((kind, problem))
+                    found[kind, problem].append(_call(name, setup))
+    return found
+
+
+def problem_table() -> str:
+    """The same as a table in Markdown, for the documentation."""
+    lines = ["| problem | the review | rankers |", "| --- | --- | --- |"]
+    for (kind, problem), rankers in problem_map().items():
+        ways = [f"`{ranker}`" for ranker in rankers]
+        others = REDUCED.get((kind, problem))
+        said = ", ".join(ways) + ("; or " if ways and others else "") + (others or "")
+        lines.append(f"| {problem} {PARTS[kind]} | {REVIEW[kind, problem]} | {said} |")
+    return "\n".join(lines)
+
+
+def _takes(ranker: type, setup: dict[str, Any]) -> bool:
+    """Whether a ranker has these parameters; a share of the list goes where `top` is open."""
+    known = inspect.signature(ranker).parameters
+    return all(key in known and (key != "top" or known[key].default is None) for key in setup)
+
+
+def _problem_of(ranker: type, setup: dict[str, Any], kind: LabelKind) -> Problem | None:
+    """What a ranker does with labels of a kind, when these parameters are changed; None if it takes none."""
+    import toprank
+
+    values = {key: getattr(toprank, value)() if key == "reranker" else value for key, value in setup.items()}
+    made = ranker(**values)
+    if kind not in made.ranker_tags.labels:
+        return None
+    if kind != "binary" and "levels" in made.get_params(deep=False):
+        made.set_params(levels=kind)
+    tags = made.ranker_tags
+    if not tags.at_top:
+        return "hard"
+    return "weak" if tags.weak else "localized"
+
+
+def _call(name: str, setup: dict[str, Any]) -> str:
+    said = ", ".join(
+        f"{key}={value}()" if key == "reranker" else f'{key}="{value.replace("10", "K")}"'
+        for key, value in setup.items()
+    )
+    return f"{name}({said})" if said else name
 
 
 def make_base(settings: Settings) -> Any:

@@ -142,7 +142,8 @@ class LabelReader:
             others = ", or use a ranker that does, such as RankSVM, RankRLS or RankBoost"
         return (
             f"{only if self._kinds_taken() == TWO_LABELS else ''}{said}. y has {len(_different(y))}"
-            f" different values: mark the items that belong at the top with one of two labels{others}."
+            f" different values: mark the items that belong at the top with one of two labels"
+            f"{' (toprank.labels.weak does for a response)' if kind == 'continuous' else ''}{others}."
         )
 
 

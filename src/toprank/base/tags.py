@@ -36,6 +36,8 @@ class RankerTags:
         What `y` may be, a ValueError otherwise: two labels, which everyone takes; grades; any numbers.
     at_top : bool
         Whether what it optimises weighs the top of the list more than the rest.
+    weak : bool
+        Whether that is only who is among the first K, in whichever order; `at_top` is said as well then.
     linear : bool
         Whether a fitted one scores by ``X @ coef_ + intercept_``.
     exact : bool
@@ -47,6 +49,7 @@ class RankerTags:
     pairs: bool = False
     labels: frozenset[LabelKind] = TWO_LABELS
     at_top: bool = False
+    weak: bool = False
     linear: bool = False
     exact: bool = False
 

@@ -263,12 +263,15 @@ class TopEnsemble(BaseRanker):
         return frozenset().union(TWO_LABELS, *(abilities(member).labels for _, member in self.members))
 
     def _inside(self) -> list[Any]:
-        return [member for _, member in self._named_members()]
+        # What was said of the labels, before any were seen.
+        said = {"ordinal", "continuous"} & {self.levels}
+        return [member for _, member in self._named_members("continuous" if said else "binary")]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         set_tags(tags, self._inside())
-        tags.ranker_tags.at_top |= weighs_the_top(self.statistic)
+        # Members count alike where labels are more than two, whatever the statistic.
+        tags.ranker_tags.at_top |= self.levels in ("auto", "binary") and weighs_the_top(self.statistic)
         return tags
 
     # -- what counts --------------------------------------------------------------------------

@@ -332,5 +332,5 @@ class AccuracyAtTop(KernelRanker, PairRanker):
         # predict marks the top share, not as many rows as there are positives.
         tags.classifier_tags.poor_score = True
         tags.input_tags.sparse = not tags.input_tags.pairwise
-        tags.ranker_tags.weights = tags.ranker_tags.at_top = True
+        tags.ranker_tags.weights = tags.ranker_tags.at_top = tags.ranker_tags.weak = True
         return tags

@@ -31,7 +31,7 @@ class _Weighted(LinearRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.ranker_tags.weights = tags.ranker_tags.at_top = True
+        tags.ranker_tags.weights = tags.ranker_tags.at_top = tags.ranker_tags.weak = True
         return tags
 
 

@@ -14,7 +14,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.weights import PositionWeights
 from toprank.statistics import LinearRankStatistic, RankStatistic
 
-__all__ = ["WeightedRanker", "value_of_scores", "weighs_the_top"]
+__all__ = ["WeightedRanker", "asks_who", "value_of_scores", "weighs_the_top"]
 
 
 class WeightedRanker(LinearRanker):
@@ -36,6 +36,7 @@ class WeightedRanker(LinearRanker):
         tags = super().__sklearn_tags__()
         tags.ranker_tags.queries = True
         tags.ranker_tags.at_top = weighs_the_top(self.statistic)
+        tags.ranker_tags.weak = asks_who(self.statistic)
         return tags
 
 
@@ -58,6 +59,29 @@ def value_of_scores(
         raise ValueError("sample_weight: positions have their weights already, as `statistic` gives them.")
     problem = RankingProblem.from_labels(scores[:, None], y, statistic, qid=qid, queries="mean")
     return problem.evaluate([1.0])
+
+
+def asks_who(statistic: Any) -> bool:
+    """Whether some first positions count alike and all others nothing: who stands there, not in which order.
+
+    >>> asks_who("precision@10"), asks_who("dcg@10"), asks_who("auc")
+    (True, False, False)
+    """
+    if isinstance(statistic, PositionWeights):
+        return False
+    if isinstance(statistic, str | RankStatistic):
+        return _named_asks_who(str(statistic))
+    return _one_step(np.asarray(statistic, dtype=np.float64))
+
+
+@lru_cache(maxsize=64)
+def _named_asks_who(name: str) -> bool:
+    found = statistics.get(name)
+    return isinstance(found, LinearRankStatistic) and _one_step(found.weights(10_000, 2_500))
+
+
+def _one_step(weights: NDArray[np.float64]) -> bool:
+    return bool(np.count_nonzero(np.diff(weights)) == 1)
 
 
 def weighs_the_top(statistic: Any) -> bool:
