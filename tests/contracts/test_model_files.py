@@ -154,3 +154,41 @@ def test_a_kernel_of_the_users_own_is_no_text(tmp_path):
     with pytest.raises(InputError, match=r"InfinitePush\(kernel=.*is not a linear model"):
         save_model(model, tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []
+
+
+NUMBERS = {
+    **{
+        name: getattr(toprank, name)
+        for name in ("RankSVM", "RankRLS", "GreedyRankRLS", "PluginRanker", "RankBoost")
+    },
+    "rerank": lambda: toprank.RankThenRerank(reranker=toprank.RankRLS(), top=40, cv=2),
+    "cv": lambda: toprank.RankRLSCV([1.0]),
+    "ensemble": lambda: toprank.TopEnsemble(cv=2, random_state=0),
+    "trees": lambda: toprank.GradientBoostingRanker(n_estimators=5),
+    "stumps": lambda: toprank.RankBoost(weak_rankers="stumps", n_estimators=5),
+}
+
+
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        *[(name, "continuous") for name in sorted(NUMBERS)],
+        *[(name, "ordinal") for name in ("RankSVM", "rerank", "trees")],
+    ],
+)
+def test_what_learned_from_numbers_predicts_the_same_from_its_file(tmp_path, name, kind):
+    """Ours load without being trusted by name, the members by default included."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    y = X[:, 0] + rng.normal(size=90)
+    y = np.digitize(y, [-0.5, 0.5]) if kind == "ordinal" else y
+    table = Table(pd.DataFrame(X, columns=list("abcd")), source="items.csv")
+    encoder, _ = learn_encoder(table)
+    model = RankingModel(encoder, NUMBERS[name]().fit(X, y), Roles("y"), (), "c_index")
+    files = ["model.json"] * (name not in ("ensemble", "trees", "stumps")) + ["model.skops"]
+    for file in files:
+        save_model(model, tmp_path / file)
+        again = load_model(tmp_path / file).ranker
+        assert again.kind_ == kind
+        np.testing.assert_array_equal(again.predict(X), model.ranker.predict(X))
+        assert again.score(X, y) == model.ranker.score(X, y)

@@ -32,9 +32,11 @@ VERSION = 2
 PARTS = frozenset(
     {
         "catboost.core.CatBoostClassifier",
+        "catboost.core.CatBoostRegressor",
         "collections.OrderedDict",
         "lightgbm.basic.Booster",
         "lightgbm.sklearn.LGBMClassifier",
+        "lightgbm.sklearn.LGBMRegressor",
         "numpy.dtype",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",

@@ -35,6 +35,8 @@ _LINEAR = ("classes_", "coef_", "intercept_", "n_features_in_")
 _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "LogisticRegression": ("sklearn.linear_model", _LINEAR),
     "LinearSVC": ("sklearn.svm", _LINEAR),
+    "LinearRegression": ("sklearn.linear_model", _LINEAR),
+    "Ridge": ("sklearn.linear_model", _LINEAR),
     "StandardScaler": ("sklearn.preprocessing", ("mean_", "var_", "scale_", "n_features_in_")),
     "MaxAbsScaler": ("sklearn.preprocessing", ("max_abs_", "scale_", "n_features_in_")),
     "Pipeline": ("sklearn.pipeline", ()),
@@ -103,8 +105,8 @@ def _described(estimator: Any, parts: list[Any] | None) -> dict[str, Any]:
         return {"class": name, "steps": steps}
     attributes = {key: _plain(getattr(estimator, key), parts) for key in learned if hasattr(estimator, key)}
     fields = {"class": name, "parameters": _parameters(estimator, parts), "learned": attributes}
-    fitted = hasattr(estimator, "classes_") or hasattr(estimator, "kind_")
-    if fitted and not same_scores(estimator, fields, parts or ()):
+    scores = any(hasattr(estimator, known) for known in ("classes_", "kind_", "coef_"))
+    if scores and not same_scores(estimator, fields, parts or ()):
         raise NotPlainError(f"{_call(estimator)} is not a linear model that can be written as text")
     return fields
 
