@@ -106,6 +106,14 @@ def localized_loss(ranked, k):
     return (n - k) / n * weak_loss(ranked, k) + 2 / (n * (n - 1)) * wrong_pairs(ranked[:k])
 
 
+def localized_loss_as_printed(ranked, k):
+    """With n- the number of items of the lower class."""
+    n = len(ranked)
+    k = min(k, n)
+    n_neg = ranked.count(min(ranked))
+    return n_neg / n * weak_loss(ranked, k) + 2 / (n * (n - 1)) * wrong_pairs(ranked[:k])
+
+
 def localized_loss_standardized(ranked, k):
     n = len(ranked)
     k = min(k, n)

@@ -96,6 +96,31 @@ def test_local_auc_equals_the_definition_over_all_tie_orders(k, data):
     assert LocalAUC(at=k).of_order(ranked) == pytest.approx(oracle.local_auc(ranked, k))
 
 
+@pytest.mark.parametrize("k", [1, 2, 5])
+@settings(max_examples=40, deadline=None)
+@given(data=tied_lists(levels=2))
+def test_localized_loss_with_the_negatives_as_printed(k, data):
+    y, scores = data
+    name = f"localized_ranking_loss@{k}(negatives=labels)"
+    values = oracle.over_tie_orders(partial(oracle.localized_loss_as_printed, k=k), y, scores)
+    for ties in TIES:
+        assert get(name)(y, scores, ties=ties) == pytest.approx(expected(name, values, ties), abs=1e-12), ties
+    table = get(name).count_table(sum(y), len(y) - sum(y))
+    if table is None or len(set(scores)) < len(scores):
+        return
+    ordered = [label for _, label in sorted(zip(scores, y, strict=True), reverse=True)]
+    above = [ordered[:place].count(0) for place, label in enumerate(ordered) if label == 1]
+    worth = table.at(np.arange(len(above)), np.array(above))
+    assert -worth.sum() == pytest.approx(values[0], abs=1e-12)
+
+
+def test_the_lower_of_two_labels_needs_two():
+    with pytest.raises(ValueError, match="counts the lower of two labels, and y has more"):
+        LocalizedRankingLoss(at=2, negatives="labels")([0, 1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="must be 'rest' or 'labels'"):
+        LocalizedRankingLoss(at=2, negatives="all")
+
+
 @pytest.mark.parametrize("name", [*BY_DEFINITION, "local_auc@2"])
 @settings(max_examples=25, deadline=None)
 @given(data=tied_lists(levels=2), copies=st.lists(st.integers(0, 3), min_size=6, max_size=6))

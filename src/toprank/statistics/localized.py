@@ -133,11 +133,11 @@ class _TopLoss(RankStatistic):
             copies = weight.astype(np.intp)
             labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
         size = int(cutoff_positions(self.at, labels.size, True))
-        return self._of_top(_Edge.of(labels, scores, size), labels.size, ties)
+        return self._of_top(_Edge.of(labels, scores, size), labels, ties)
 
     @abstractmethod
-    def _of_top(self, edge: _Edge, n: int, ties: Ties) -> float:
-        """Loss of a list of n items, given its top K."""
+    def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
+        """Loss of a list with these labels, given its top K."""
 
 
 @register
@@ -175,8 +175,8 @@ class WeakRankingLoss(_TopLoss):
         weights[:size] += each
         return CountTable.by_position(weights)
 
-    def _of_top(self, edge: _Edge, n: int, ties: Ties) -> float:
-        return edge.missed(ties) / edge.size if self.standardize else 2.0 * edge.missed(ties) / n
+    def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
+        return edge.missed(ties) / edge.size if self.standardize else 2.0 * edge.missed(ties) / labels.size
 
 
 @register
@@ -184,24 +184,30 @@ class WeakRankingLoss(_TopLoss):
 class LocalizedRankingLoss(_TopLoss):
     """What the top K misses, plus the pairs inside it that are in the wrong order: a loss.
 
-    L = (n - K)/n × weak loss + 2/(n (n - 1)) Σ over i < j in the top K of 1[(s_i - s_j)(Y_i - Y_j) < 0]
-    (Werner 2020, Eq. (2.6), with n- = n - K whatever the labels). With ``standardize`` divided by
-    m_K = (n - K)/n × 2K/n + K(K - 1)/(n (n - 1)), the most it can be when K <= n/2.
+    L = n-/n × weak loss + 2/(n (n - 1)) Σ over i < j in the top K of 1[(s_i - s_j)(Y_i - Y_j) < 0] (Werner
+    2020, Eq. (2.6)). With ``standardize`` divided by m_K = n-/n × 2K/n + K(K - 1)/(n (n - 1)), the most it
+    can be when K <= n/2 and n- = n - K.
 
     Parameters
     ----------
     at : int or str
         K, or a share of the list such as ``"5%"``; at most the length of the list.
     standardize : bool
+    negatives : {"rest", "labels"}
+        What n- is: the items that do not belong to the best K, n - K, which the review proposes for a
+        response; or the items with the lower of two labels, as it is printed for these.
 
     Examples
     --------
     >>> LocalizedRankingLoss(at=2)([4, 3, 2, 1], [0.9, 0.7, 0.8, 0.1])
     0.25
+    >>> LocalizedRankingLoss(at=1, negatives="labels")([1, 1, 0, 0], [0.1, 0.2, 0.3, 0.4])
+    0.25
     """
 
     at: Cutoff
     standardize: bool = False
+    negatives: str = "rest"
     name: ClassVar[str] = "localized_ranking_loss"
     examples: ClassVar[tuple[str, ...]] = (
         "localized_ranking_loss@2",
@@ -216,7 +222,8 @@ class LocalizedRankingLoss(_TopLoss):
         """
         n = n_pos + n_neg
         size = int(cutoff_positions(self.at, n, True))
-        miss, swap = (n - size) / n * 2.0 / n, 2.0 / (n * (n - 1.0))
+        below = n - size if self.negatives == "rest" else n_neg
+        miss, swap = below / n * 2.0 / n, 2.0 / (n * (n - 1.0))
         if swap * min(n_neg, size - 1) > miss:
             return None
         spared = miss * (n_pos - min(size, n_pos)) / n_pos
@@ -225,9 +232,22 @@ class LocalizedRankingLoss(_TopLoss):
             n_pos, n_neg, lambda j, c: (spared - np.where(j + c < size, swap * c, miss)) / whole
         )
 
-    def _of_top(self, edge: _Edge, n: int, ties: Ties) -> float:
-        size = edge.size
-        miss = (n - size) / n * 2.0 / n
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.negatives not in ("rest", "labels"):
+            raise ValueError(f"negatives={self.negatives!r} must be 'rest' or 'labels'")
+
+    def _n_negatives(self, labels: Floats, size: int) -> int:
+        if self.negatives == "rest":
+            return labels.size - size
+        low, high = labels.min(), labels.max()
+        if bool(((labels != low) & (labels != high)).any()):
+            raise ValueError(f"{self} counts the lower of two labels, and y has more; use negatives=rest")
+        return int(np.count_nonzero(labels == low))
+
+    def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
+        size, n = edge.size, labels.size
+        miss = self._n_negatives(labels, size) / n * 2.0 / n
         swap = 2.0 / (n * (n - 1.0))
         if ties == "mean":
             value = miss * edge.missed("mean") + swap * _mean_swaps(edge)
