@@ -47,6 +47,13 @@ MODES = {
         {"ranker": toprank.DirectRanker(n_restarts=1), "n_bags": 2},
         modes("ranker", LogisticRegression()),
     ),
+    "CRank": (
+        {},
+        [
+            *modes("statistic", "integrated_auc"),
+            {"splitter": LogisticRegression(), "max_depth": 3, "levels": "continuous"},
+        ],
+    ),
     "DirectRanker": ({"n_restarts": 2}, []),
     "ExactRanker": ({"time_limit": 1}, []),
     "GradientBoostingRanker": (
@@ -61,7 +68,11 @@ MODES = {
     ),
     "GradientFreeBoosting": (
         {"n_estimators": 15, "singular_every": 5},
-        [*modes("family", "logit", "multi_logit"), *modes("validation_fraction", 0.3)],
+        [
+            *modes("family", "logit", "multi_logit"),
+            *modes("validation_fraction", 0.3),
+            *modes("levels", "continuous"),
+        ],
     ),
     "GreedyRankRLS": ({}, modes("levels", "continuous")),
     "Grill": ({}, []),
@@ -69,6 +80,14 @@ MODES = {
     "LogitBoost": (
         {"n_estimators": 15},
         [*modes("learner", "column"), {"validation_fraction": 0.3}],
+    ),
+    "OrdinalDecomposition": (
+        {},
+        [
+            *modes("scheme", "pairwise", "one-versus-rest"),
+            {"estimator": toprank.RankSVM(), "weighting": "pairs"},
+            {"levels": "ordinal"},
+        ],
     ),
     "PNormPush": (
         {"n_estimators": 10},
@@ -170,6 +189,7 @@ MODES = {
                 "n_estimators": 5,
             },
             {"max_bins": None, "n_jobs": 2},
+            {"levels": "ordinal", "n_estimators": 3},
         ],
     ),
     "StabilitySelection": (
@@ -192,6 +212,13 @@ MODES = {
             *modes("top", "70%"),
             {"splitter": LogisticRegression(), "max_depth": 3},
             {"splitter": DecisionTreeClassifier(max_depth=2), "max_depth": 3},
+        ],
+    ),
+    "TreeRankTournament": (
+        {},
+        [
+            {"splitter": LogisticRegression(), "max_depth": 3},
+            {"min_samples_leaf": 1, "levels": "ordinal"},
         ],
     ),
 }

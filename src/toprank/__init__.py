@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toprank.boosting.gradient_free import GradientFreeBoosting as GradientFreeBoosting
     from toprank.boosting.logit_boost import LogitBoost as LogitBoost
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
+    from toprank.ensemble.ordinal_decomposition import OrdinalDecomposition as OrdinalDecomposition
     from toprank.ensemble.rank_then_rerank import RankThenRerank as RankThenRerank
     from toprank.ensemble.stability_selection import StabilitySelection as StabilitySelection
     from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from toprank.trees.boosting import GradientBoostingRanker as GradientBoostingRanker
     from toprank.trees.consensus import consensus as consensus
     from toprank.trees.forest import RankingForest as RankingForest
+    from toprank.trees.level_rankers import CRank as CRank
+    from toprank.trees.level_rankers import TreeRankTournament as TreeRankTournament
     from toprank.trees.rank_over import RankOver as RankOver
     from toprank.trees.tree_rank import TreeRank as TreeRank
 
@@ -58,6 +61,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AccuracyAtTop": "toprank.rankers.accuracy_at_top",
     "BaggedRanker": "toprank.ensemble.bagging",
+    "CRank": "toprank.trees.level_rankers",
     "DirectRanker": "toprank.rankers.direct",
     "ExactRanker": "toprank.rankers.exact",
     "GradientBoostingRanker": "toprank.trees.boosting",
@@ -66,6 +70,7 @@ _HOME = {
     "Grill": "toprank.rankers.pat_mat",
     "InfinitePush": "toprank.rankers.infinite_push",
     "LogitBoost": "toprank.boosting.logit_boost",
+    "OrdinalDecomposition": "toprank.ensemble.ordinal_decomposition",
     "PNormPush": "toprank.rankers.p_norm_push",
     "PNormPushCV": "toprank.rankers.tuning.named",
     "PatMat": "toprank.rankers.pat_mat",
@@ -85,6 +90,7 @@ _HOME = {
     "TopPush": "toprank.rankers.top_push",
     "TopPushK": "toprank.rankers.top_push",
     "TreeRank": "toprank.trees.tree_rank",
+    "TreeRankTournament": "toprank.trees.level_rankers",
     "consensus": "toprank.trees.consensus",
     "margin_bound": "toprank.rankers.parts.margin_bound",
     "regularisation_path": "toprank.rankers.tuning.path",

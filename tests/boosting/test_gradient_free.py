@@ -159,3 +159,60 @@ def test_time_that_runs_out_leaves_a_model():
 def test_wrong_parameters_are_named(wrong, named):
     with pytest.raises(ValueError, match=named):
         GradientFreeBoosting(**wrong).fit(*rows())
+
+
+# -- grades and a response --------------------------------------------------------------------------
+
+WERNER_Y = np.array([-3, 10.3, -8, 12, 14, -0.5, 29, -1.1, -5.7, 119])
+WERNER_FITTED = np.array([0.02, 0.6, 0.1, 0.47, 0.82, 0.04, 0.77, 0.09, 0.01, 0.79])
+
+
+@pytest.mark.parametrize(
+    "statistic, printed",
+    [
+        ("hard_ranking_loss", 16 / 90),
+        ("weak_ranking_loss@4", 0.2),
+        ("weak_ranking_loss@4(standardize=true)", 0.25),
+        ("localized_ranking_loss@4", 37 / 225),
+        ("localized_ranking_loss@5", 1 / 15),
+    ],
+)
+def test_example_of_the_review(statistic, printed):
+    """Werner 2020, Example 2.1: the fitted values as the one column that a step takes."""
+    other = np.array([1.0, 0, 0, 1, 0, 1, 0, 0, 1, 0])
+    X = np.stack((other, WERNER_FITTED), axis=1)
+    ranker = GradientFreeBoosting(statistic, singular_every=1, n_estimators=1).fit(X, WERNER_Y)
+    assert ranker.features_.tolist() == [1]
+    assert ranker.outcome_.value == pytest.approx(printed)
+    assert ranker.score(X, WERNER_Y) == pytest.approx(-printed)
+
+
+def test_a_response_is_fitted_as_numbers():
+    X, _ = rows(80)
+    y = X @ [1.0, 0.0, 3.0, 0.0, 0.0] + 0.1 * np.random.default_rng(0).normal(size=80)
+    ranker = GradientFreeBoosting(singular_every=None, n_estimators=3000, learning_rate=0.5).fit(X, y)
+    expected = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
+    np.testing.assert_allclose(ranker.coef_, expected, atol=1e-6)
+
+
+def test_levels_end_at_multinomial_regression():
+    X, _ = rows(200)
+    X = (X[:, :3] - X[:, :3].mean(axis=0)) / X[:, :3].std(axis=0)
+    y = np.digitize(X[:, 0] + np.random.default_rng(0).normal(size=200), [-0.5, 0.5])
+    ranker = GradientFreeBoosting(
+        family="multi_logit", singular_every=None, n_estimators=3000, learning_rate=0.3
+    ).fit(X, y)
+    expected = LogisticRegression(C=1e9, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(
+        ranker.coef_ - ranker.coef_.mean(axis=0), expected.coef_ - expected.coef_.mean(axis=0), atol=1e-3
+    )
+    level = expected.predict_proba(X) @ [0, 1, 2]
+    np.testing.assert_allclose(ranker.decision_function(X) - ranker.intercept_, level, atol=1e-3)
+
+
+def test_families_name_the_labels_they_cannot_use():
+    X, y = rows(60)
+    with pytest.raises(ValueError, match=r"does not learn from ordinal labels.*odds of two labels"):
+        GradientFreeBoosting(family="logit").fit(X, np.arange(60) % 3)
+    with pytest.raises(ValueError, match=r"does not learn from continuous labels.*function for each level"):
+        GradientFreeBoosting(family="multi_logit").fit(X, y + 0.01 * np.arange(60))

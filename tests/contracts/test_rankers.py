@@ -74,6 +74,8 @@ def known_failures(ranker):
         )
     if isinstance(ranker, toprank.TreeRank) and (ranker.min_samples_leaf > 1 or ranker.leaf_penalty == "cv"):
         found |= dict.fromkeys(EQUIVALENCE, "the size of leaves and folds is counted in rows, not in weight")
+    if isinstance(ranker, (toprank.CRank, toprank.TreeRankTournament)) and ranker.min_samples_leaf > 1:
+        found |= dict.fromkeys(EQUIVALENCE, "the size of leaves is counted in rows, not in weight")
     if isinstance(ranker, toprank.RankOver):
         found |= dict.fromkeys(EQUIVALENCE, "leaves count rows; solvers round, and a threshold turns on it")
     trees = isinstance(ranker, toprank.LogitBoost) and ranker.learner == "tree"

@@ -121,3 +121,14 @@ def test_no_column_is_stable():
 def test_wrong_parameters_are_named(wrong, named):
     with pytest.raises(ValueError, match=named):
         StabilitySelection(**{"ranker": QUICK, "n_subsamples": 2, **wrong}).fit(*rows(60))
+
+
+def test_grades_and_a_response():
+    X, _ = rows(300)
+    z = X[:, 0] + 0.8 * X[:, 4] - 0.7 * X[:, 7]
+    for y in (np.digitize(z, [-1, 0, 1]), np.exp(z)):
+        ranker = StabilitySelection(QUICK, rule="threshold", n_subsamples=6, random_state=0).fit(X, y)
+        assert {0, 4, 7} <= set(np.flatnonzero(ranker.support_))
+        assert ranker.score(X, y) == -ranker.outcome_.value
+    with pytest.raises(ValueError, match="LogitBoost in StabilitySelection does not learn from continuous"):
+        StabilitySelection(LogitBoost("column")).fit(X, z)

@@ -8,19 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData
+from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData
 from toprank.boosting.componentwise import Boosted, Columns, boost_columns
 from toprank.boosting.families import FAMILIES, Family, expected_level, make_family
 from toprank.boosting.watching import Watcher, hold_out
 from toprank.control import Callback, Outcome, Run, Seed, Status
+from toprank.labels import KINDS, LabelKind
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
 from toprank.statistics import RankStatistic
 
 __all__ = ["GradientFreeBoosting"]
 
 Floats = NDArray[np.float64]
-MOST_LEVELS = 100
-"""More functions than this are not boosted: with so many levels labels are numbers."""
 
 
 class GradientFreeBoosting(BaseRanker):
@@ -55,6 +54,9 @@ class GradientFreeBoosting(BaseRanker):
         `n_iter_no_change` steps, and those after the best are dropped.
     n_iter_no_change : int
         Steps to wait for an improvement.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`.
     time_limit : float or None
         Seconds; None for no limit.
     random_state : int, Generator, RandomState or None
@@ -85,10 +87,10 @@ class GradientFreeBoosting(BaseRanker):
 
     Examples
     --------
-    The second column fits the labels best, but the first one ranks them without a mistake.
+    One large label makes the second column fit best; the first one ranks all rows without a mistake.
 
-    >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 0.3], [10.0, 1.0], [10.5, 1.0], [90.0, 0.2]]
-    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 0.0], [5.0, 1.0], [6.0, 9.0]]
+    >>> y = [0.1, 0.2, 0.3, 0.4, 0.5, 90.0]
     >>> plain = GradientFreeBoosting(singular_every=None, n_estimators=1).fit(X, y)
     >>> ranking = GradientFreeBoosting(singular_every=1, n_estimators=1).fit(X, y)
     >>> plain.features_, ranking.features_
@@ -112,6 +114,7 @@ class GradientFreeBoosting(BaseRanker):
         learning_rate: float = 0.1,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
+        levels: str = "auto",
         time_limit: float | None = None,
         random_state: Seed = None,
         pos_label: Any = None,
@@ -125,6 +128,7 @@ class GradientFreeBoosting(BaseRanker):
         self.learning_rate = learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.levels = levels
         self.time_limit = time_limit
         self.random_state = random_state
         self.pos_label = pos_label
@@ -134,9 +138,9 @@ class GradientFreeBoosting(BaseRanker):
     # -- learning -----------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        every, grade = self._check(data), np.asarray(data.y, dtype=np.float64)
+        every, grade = self._check(), data.grade
         statistic = statistics.get(self.statistic)
-        learn, watch = hold_out(grade, data.sample_weight, self.validation_fraction, run.rng)
+        learn, watch = hold_out(data, self.validation_fraction, run.rng)
         X, known, weight = data.X[learn], grade[learn], _rows(data.sample_weight, learn)
         family, columns = make_family(self.family, known, weight), Columns(X)
         held = None
@@ -164,23 +168,13 @@ class GradientFreeBoosting(BaseRanker):
 
     def _prepare(self, data: RankingData) -> None:
         # Compiled here, not on the clock.
-        _worth(statistics.get(self.statistic), np.asarray(data.y, dtype=np.float64), None)(
-            np.zeros(len(data.y))
-        )
+        _worth(statistics.get(self.statistic), data.grade, None)(np.zeros(len(data.y)))
 
-    def _check(self, data: RankingData) -> int | None:
+    def _check(self) -> int | None:
         check_choice("family", self.family, FAMILIES)
         check_count("n_estimators", self.n_estimators)
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_at_least("learning_rate", self.learning_rate, 0)
-        levels = len(np.unique(data.y))
-        if self.family == "logit" and levels > 2:
-            raise ValueError(f"family='logit' needs two labels, y has {levels}: use 'multi_logit' or 'l2'.")
-        if self.family == "multi_logit" and levels > MOST_LEVELS:
-            raise ValueError(
-                f"family='multi_logit' has a function for each level, and y has {levels} different values:"
-                " use 'l2'."
-            )
         return None if self.singular_every is None else check_count("singular_every", self.singular_every)
 
     def _keep(self, model: Boosted, columns: Columns, family: Family) -> None:
@@ -192,6 +186,18 @@ class GradientFreeBoosting(BaseRanker):
         self.n_iter_ = max(1, len(model.features))
         counts = np.bincount(self.features_, minlength=columns.shape[1])
         self.selection_frequencies_ = counts / max(1, len(model.features))
+
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        kinds: dict[str, frozenset[LabelKind]] = {"l2": KINDS, "multi_logit": KINDS - {"continuous"}}
+        return kinds.get(self.family, TWO_LABELS)
+
+    def _why_not(self, kind: LabelKind) -> str:
+        if self.family == "multi_logit":
+            return "family='multi_logit' has a function for each level; family='l2' takes any numbers"
+        return "family='logit' fits the odds of two labels; family='l2' takes any numbers"
+
+    def _scored_by(self) -> RankStatistic:
+        return statistics.get(self.statistic)
 
     # -- ranking ------------------------------------------------------------------------------
 

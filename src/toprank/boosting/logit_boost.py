@@ -133,8 +133,7 @@ class LogitBoost(BaseRanker):
         check_count("n_estimators", self.n_estimators)
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_at_least("learning_rate", self.learning_rate, 0)
-        labels = data.y.astype(np.float64)
-        learn, watch = hold_out(labels, data.sample_weight, self.validation_fraction, run.rng)
+        learn, watch = hold_out(data, self.validation_fraction, run.rng)
         held = None if watch is None else take(data, watch)
         boost = self._boost_trees if self.learner == "tree" else self._boost_columns
         loss, steps = boost(take(data, learn), held, run)

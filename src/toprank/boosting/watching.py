@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import Matrix
+from toprank.base import Matrix, RankingData, strata
 from toprank.boosting.componentwise import Columns, Judge
 from toprank.boosting.families import Family
 
@@ -17,26 +17,22 @@ Floats = NDArray[np.float64]
 
 
 def hold_out(
-    grade: Floats, weight: Floats | None, share: float | None, rng: np.random.Generator
+    data: RankingData, share: float | None, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
-    """Rows to learn from and rows to watch (or None); rows without weight are among neither.
-
-    Rows are drawn level by level where every level has two rows at least, else from all alike.
-    """
-    counted = np.arange(len(grade)) if weight is None else np.flatnonzero(weight > 0)
+    """Rows to learn from and rows to watch (or None), of like labels each; rows without weight in neither."""
+    weight = data.sample_weight
+    counted = np.arange(len(data.y)) if weight is None else np.flatnonzero(weight > 0)
     if share is None:
         return counted, None
     if not 0 < share < 1:
         raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
-    codes, counts = np.unique(grade[counted], return_inverse=True, return_counts=True)[1:]
-    if counts.min() < 2:
-        codes, counts = np.zeros(len(counted), dtype=np.intp), np.array([len(counted)])
-    held = np.zeros(len(counted), dtype=bool)
-    for code, count in enumerate(counts):
-        rows = rng.permutation(np.flatnonzero(codes == code))
-        held[rows[: max(1, round(share * count))]] = True
+    held, alike = np.zeros(len(counted), dtype=bool), strata(data)[counted]
+    for stratum in np.unique(alike):
+        rows = rng.permutation(np.flatnonzero(alike == stratum))
+        # A label that only one row has is learned from.
+        held[rows[: min(max(1, round(share * len(rows))), len(rows) - 1)]] = True
     for part, use in ((held, "watch"), (~held, "learn from")):
-        if len(np.unique(grade[counted[part]])) < 2:
+        if len(np.unique(data.y[counted[part]])) < 2:
             raise ValueError(
                 f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
             )

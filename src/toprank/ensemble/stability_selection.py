@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, fit_copy, ranking_scores, take
+from toprank.base import BaseRanker, Matrix, RankingData, abilities, fit_copy, ranking_scores, take
 from toprank.boosting.watching import hold_out
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
 from toprank.ensemble.inner import set_tags
 from toprank.ensemble.supports import path_of, supports_along
+from toprank.labels import LabelKind
 from toprank.rankers.parts.parameters import check_choice, check_count, check_share
 from toprank.statistics import RankStatistic
 from toprank.trees.nodes import in_threads
@@ -51,7 +52,8 @@ class StabilitySelection(BaseRanker):
     values : sequence of numbers or None
         Of that parameter, from few columns to many; None is 20 numbers of steps, or 8 values of C.
     statistic : str, RankStatistic or None
-        What held-out rows are judged by; None is the ranker's own, else the AUC.
+        What held-out rows are judged by; None is the ranker's own, else the AUC, or the C-index of grades or
+        a response.
     n_subsamples : int
         Subsamples.
     sample_share : float
@@ -164,7 +166,7 @@ class StabilitySelection(BaseRanker):
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         self._check()
         share = float(self.validation_fraction) if self.rule == "loss" else None
-        learn, watch = hold_out(_numbers(data), data.sample_weight, share, run.rng)
+        learn, watch = hold_out(data, share, run.rng)
         part = take(data, learn)
         found = self._vote(part, run)
         if self.rule == "loss" and watch is not None:
@@ -211,7 +213,7 @@ class StabilitySelection(BaseRanker):
         workers = worker_count(self.n_jobs)
 
         def vote(part: Run) -> _Vote:
-            rows = _half(_numbers(data), float(self.sample_share), part.rng)
+            rows = _half(data, float(self.sample_share), part.rng)
             fitted, taken = supports_along(
                 self._model, take(data, rows), part, self.parameter, self.path_values_
             )
@@ -227,7 +229,7 @@ class StabilitySelection(BaseRanker):
             found += in_threads(vote, [run.part(silent=True) for _ in range(batch)], workers)
             if not run.report(Progress(float(len(found)), iterations=len(found), phase="subsamples")):
                 break
-        sign = 1.0 if self._statistic().greater_is_better else -1.0
+        sign = 1.0 if self._scored_by().greater_is_better else -1.0
         voting = max(1, round(float(self.best_share) * len(found)))
         best = sorted(range(len(found)), key=lambda one: -sign * found[one].value)[:voting]
         self.paths_ = np.mean([found[one].taken for one in best], axis=0)
@@ -250,19 +252,24 @@ class StabilitySelection(BaseRanker):
         self.held_out_values_ = np.array(values)
         if not values:
             return np.zeros(len(self.probabilities_), dtype=bool)
-        sign = 1.0 if self._statistic().greater_is_better else -1.0
+        sign = 1.0 if self._scored_by().greater_is_better else -1.0
         return np.asarray(sets[int(np.argmax(sign * self.held_out_values_))])
 
     def _columns(self, data: RankingData, chosen: NDArray[np.bool_]) -> RankingData:
         start = None if data.start is None else data.start[chosen]
         return replace(data, X=data.X[:, chosen], start=start)
 
-    def _statistic(self) -> RankStatistic:
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return abilities(self._model).labels
+
+    def _scored_by(self) -> RankStatistic:
         own = getattr(self._model, "statistic", None) if self.statistic is None else self.statistic
-        return statistics.get("auc" if own is None else own)
+        if own is None or (self.kind_ != "binary" and str(own) == "auc"):
+            own = "auc" if self.kind_ == "binary" else "c_index"
+        return statistics.get(own)
 
     def _value(self, data: RankingData, scores: Floats) -> float:
-        return float(self._statistic()(data.y, scores, sample_weight=data.sample_weight, qid=data.qid))
+        return float(self._scored_by()(data.y, scores, sample_weight=data.sample_weight, qid=data.qid))
 
     # -- ranking ------------------------------------------------------------------------------
 
@@ -270,15 +277,6 @@ class StabilitySelection(BaseRanker):
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_, dtype=np.float64)
         return ranking_scores(self.stable_ranker_, X[:, self.support_])
-
-    def score(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
-    ) -> float:
-        """The statistic on `X`, less than zero where it is a loss; ties are mistakes."""
-        statistic = self._statistic()
-        positive = np.asarray(y) == self.classes_[1]
-        value = statistic(positive, self.decision_function(X), sample_weight=sample_weight, qid=qid)
-        return float(value if statistic.greater_is_better else -value)
 
     # -- tags ---------------------------------------------------------------------------------
 
@@ -301,12 +299,8 @@ class _Vote:
     value: float
 
 
-def _numbers(data: RankingData) -> Floats:
-    return np.asarray(data.y, dtype=np.float64)
-
-
-def _half(grade: Floats, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Rows drawn without replacement, level by level where each has two; both labels, whatever the luck."""
-    _, drawn = hold_out(grade, None, share, rng)
+def _half(data: RankingData, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Rows drawn without replacement, of like labels each."""
+    drawn = hold_out(replace(data, sample_weight=None), share, rng)[1]
     assert drawn is not None
     return np.sort(drawn)

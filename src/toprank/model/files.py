@@ -315,13 +315,14 @@ def own_types() -> set[str]:
     from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
     from toprank.exact.certificate import Certificate
     from toprank.rankers.parts.spaces import Features, Kernel
+    from toprank.trees.level_trees import GradedTree
     from toprank.trees.nodes import PackedTrees, RankingTree
     from toprank.trees.splitting import NodeSplitter
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
     kept = (*rankers, Outcome, Certificate, KernelMap, RowKernel, Origin, PinTable, Features, Kernel)
-    trees = (RankingTree, PackedTrees, NodeSplitter)
+    trees = (RankingTree, GradedTree, PackedTrees, NodeSplitter)
     return {f"{one.__module__}.{one.__qualname__}" for one in (*kept, *trees)}
 
 

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from toprank.base import BaseRanker, Matrix, RankingData, take
+from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, strata, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
+from toprank.labels import KINDS, LabelKind
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.trees.codes import Codes, code_type, encode
 from toprank.trees.consensus import consensus
 from toprank.trees.growing import UNLIMITED, Growth, compile_growth, grow_tree
+from toprank.trees.level_rankers import compile_levels, grow_level_tree
+from toprank.trees.level_trees import level_rows
 from toprank.trees.nodes import PackedTrees, RankingTree, in_threads
 from toprank.trees.showing import tree_importances
 from toprank.trees.splitting import grow_with, leaf_by_splitters
@@ -37,9 +40,13 @@ class RankingForest(BaseRanker):
     (Clémençon, Depecker & Vayatis 2013, "Ranking forests"; Werner 2020, Section 3.3). Trees are deep: a
     single one has a rough idea of a row, their agreement a fine one.
 
-    Positives and negatives are drawn apart, as many of each as there are. The same seed gives the same
-    forest, whatever `n_jobs`. With sample weights, rows drawn count by their weight. Sparse rows are made
-    dense, some columns or rows at a time.
+    Labels may also be grades or any response: trees are then grown as `TreeRankTournament` or `CRank` grows
+    one (Clémençon & Robbiano 2015), and where shares of positives are meant, how high the labels of a leaf
+    are on their scale stands for it. ``max_features=None`` is plain bagging.
+
+    Positives and negatives (or levels) are drawn apart, as many of each as there are. The same seed gives the
+    same forest, whatever `n_jobs`. With sample weights, rows drawn count by their weight. Sparse rows are
+    made dense, some columns or rows at a time.
 
     Parameters
     ----------
@@ -73,6 +80,9 @@ class RankingForest(BaseRanker):
         Thresholds are looked for between so many ranges of each feature; None is between all values.
     top : int, str or None
         Split by the local AUC at the top K, or a share such as ``"10%"``; None is the AUC.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`.
     n_jobs : int
         Threads; -1 is one for each processor.
     time_limit : float or None
@@ -93,7 +103,8 @@ class RankingForest(BaseRanker):
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of the AUC gained, the mean over the trees; NaN where a splitter does not tell.
     outcome_ : Outcome
-        The value is the mean AUC of the trees, each on its own sample; `iterations` is the number of trees.
+        The value is the mean AUC of the trees (VUS of grades, C-index of a response), each on its own sample;
+        `iterations` is the number of trees.
 
     Examples
     --------
@@ -124,6 +135,7 @@ class RankingForest(BaseRanker):
         n_reference: int = 50,
         max_bins: int | None = 255,
         top: Cutoff | None = None,
+        levels: str = "auto",
         n_jobs: int = 1,
         time_limit: float | None = None,
         random_state: Seed = None,
@@ -144,6 +156,7 @@ class RankingForest(BaseRanker):
         self.n_reference = n_reference
         self.max_bins = max_bins
         self.top = top
+        self.levels = levels
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.random_state = random_state
@@ -182,13 +195,24 @@ class RankingForest(BaseRanker):
         if self.max_bins is not None:
             check_count("max_bins", self.max_bins, 2)
 
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return KINDS if self.top is None else TWO_LABELS
+
+    def _why_not(self, kind: LabelKind) -> str:
+        return "the local AUC that top asks for needs two labels; leave top out"
+
     def _prepare(self, data: RankingData) -> None:
-        compile_growth(code_type(self.max_bins))
+        if data.kind == "binary":
+            compile_growth(code_type(self.max_bins))
+        else:
+            compile_levels()
 
     def _grow(self, data: RankingData, run: Run) -> list[_Grown]:
         workers = worker_count(self.n_jobs)
         growth, splitter = self._growth(data), self._node_splitter()
         codes = encode(data.X, self.max_bins, run) if splitter is None else None
+        if codes is not None and data.kind != "binary":
+            codes = replace(codes, codes=codes.codes.astype(np.int32))  # what is compiled for such trees
 
         def tree(part: Run) -> _Grown:
             grown = self._one_tree(data, codes, splitter, growth, part)
@@ -211,11 +235,14 @@ class RankingForest(BaseRanker):
         self, data: RankingData, codes: Codes | None, splitter: Any, growth: Growth, run: Run
     ) -> RankingTree:
         weight = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
-        rows, drawn = _sample(data.y, run.rng) if self.bootstrap else (np.arange(len(data.y)), 1.0)
+        rows, drawn = _sample(data, run.rng) if self.bootstrap else (np.arange(len(data.y)), 1.0)
         # One for a row on average: what shrinkage is meant for.
         weight = weight[rows] * drawn * (len(weight) / weight.sum())
+        part = replace(take(data, rows), sample_weight=weight)
+        if data.kind != "binary":
+            return grow_level_tree(data.kind, level_rows(part), codes, rows, splitter, growth, run)
         if codes is None:
-            return grow_with(splitter, replace(take(data, rows), sample_weight=weight), growth, run)
+            return grow_with(splitter, part, growth, run)
         seed = int(run.rng.integers(2**63))
         return grow_tree(codes, rows.astype(np.int32), weight, data.y[rows], growth, run, seed=seed)
 
@@ -304,11 +331,12 @@ def _shares(tree: RankingTree, n_features: int) -> Floats:
         return np.full(n_features, np.nan)
 
 
-def _sample(y: NDArray[np.int8], rng: np.random.Generator) -> tuple[NDArray[np.intp], Floats]:
-    """Rows drawn with replacement, as many of each label as there are, and how often each was drawn."""
-    counts = np.zeros(len(y), dtype=np.int64)
-    for label in (0, 1):
-        rows = np.flatnonzero(y == label)
+def _sample(data: RankingData, rng: np.random.Generator) -> tuple[NDArray[np.intp], Floats]:
+    """Rows drawn with replacement, as many of each level as there are, and how often each was drawn."""
+    alike = strata(data)
+    counts = np.zeros(len(alike), dtype=np.int64)
+    for stratum in range(int(alike.max()) + 1):
+        rows = np.flatnonzero(alike == stratum)
         counts[rows] = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows))
     drawn = np.flatnonzero(counts)
     return drawn, counts[drawn].astype(np.float64)

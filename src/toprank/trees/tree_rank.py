@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, take
+from toprank.base import RankingData, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
 from toprank.rankers.tuning.folds import ranking_folds
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.trees.codes import code_type, encode
 from toprank.trees.growing import UNLIMITED, Growth, compile_growth, grow_tree
-from toprank.trees.nodes import PackedTrees, RankingTree
+from toprank.trees.nodes import RankingTree
+from toprank.trees.one_tree import OneTree, scores_by
 from toprank.trees.pruning import critical_prices, pruned
-from toprank.trees.showing import names_of, tree_importances, tree_text
-from toprank.trees.splitting import grow_with, leaf_by_splitters
+from toprank.trees.splitting import grow_with
 
 __all__ = ["TreeRank"]
 
 Floats = NDArray[np.float64]
 
 
-class TreeRank(BaseRanker):
+class TreeRank(OneTree):
     """Parts the rows again and again, the better part always to the left; the leaves are the list.
 
     Each node looks for the part C of its rows with the largest ``a beta(C) - b alpha(C)``, where alpha and
@@ -105,7 +102,6 @@ class TreeRank(BaseRanker):
     1.0
     """
 
-    tree_: RankingTree
     leaf_penalty_: float
 
     def __init__(
@@ -191,26 +187,11 @@ class TreeRank(BaseRanker):
                 break
             grown, held = self._grow(take(data, learn), run), take(data, judge)
             for k, price in enumerate(prices):
-                scores = _scores_by(pruned(grown, price), held.X, self.leaf_order)
+                scores = scores_by(pruned(grown, price), held.X, self.leaf_order)
                 total[k] += statistic(held.y, scores, ties="mean", sample_weight=held.sample_weight)
         return float(prices[len(prices) - 1 - int(np.argmax(total[::-1]))])
 
-    # -- ranking ------------------------------------------------------------------------------
-
-    def _scores(self, X: Matrix) -> Floats:
-        return _scores_by(self.tree_, X, self.leaf_order)
-
     # -- looking at it ------------------------------------------------------------------------
-
-    @property
-    def n_leaves_(self) -> int:
-        """How many different scores there are."""
-        return len(self.tree_.leaves)
-
-    @property
-    def depth_(self) -> int:
-        """Splits from the root to the farthest leaf."""
-        return int(self.tree_.depths.max())
 
     @property
     def roc_(self) -> tuple[Floats, Floats]:
@@ -219,45 +200,9 @@ class TreeRank(BaseRanker):
         up, down = (np.concatenate(([0.0], np.cumsum(masses[:, k]))) for k in (0, 1))
         return down / down[-1], up / up[-1]
 
-    @property
-    def feature_importances_(self) -> Floats:
-        """Each feature's share of the AUC gained; with a splitter, its own shares weighted by the gains."""
-        return tree_importances(self.tree_, self.n_features_in_)
-
-    def export_text(self, feature_names: Sequence[str] | None = None, *, decimals: int = 3) -> str:
-        """The tree as text, best leaf first.
-
-        Parameters
-        ----------
-        feature_names : sequence of str, optional
-            The names `X` came with by default, else x0, x1, ...
-        decimals : int
-            Of the thresholds.
-        """
-        check_is_fitted(self)
-        return tree_text(self.tree_, names_of(self, feature_names), decimals, self.leaf_order)
-
     # -- tags ---------------------------------------------------------------------------------
-
-    def _inside(self) -> list[Any]:
-        return [] if self.splitter is None else [self.splitter]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.ranker_tags.weights = True
         tags.ranker_tags.at_top = self.top is not None
-        tags.input_tags.allow_nan = True
-        if self.splitter is not None and hasattr(self.splitter, "__sklearn_tags__"):
-            accepts = get_tags(self.splitter).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = accepts.sparse, accepts.allow_nan
         return tags
-
-
-def _scores_by(tree: RankingTree, X: Matrix, leaf_order: str) -> Floats:
-    """The number of each row's leaf, counted from the worst."""
-    order = tree.order(leaf_order)
-    values = np.zeros(len(tree.links))
-    values[order] = np.arange(len(order), 0, -1)
-    if tree.splitters:
-        return values[leaf_by_splitters(tree, X)]
-    return PackedTrees.of([tree], [values]).total(X)
