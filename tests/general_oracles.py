@@ -100,6 +100,12 @@ def weak_loss_standardized(ranked, k):
     return missed(ranked, k) / min(k, len(ranked))
 
 
+def top_gain(ranked, k):
+    k, mean = min(k, len(ranked)), sum(ranked) / len(ranked)
+    best = sum(sorted(ranked)[::-1][:k]) / k
+    return 1.0 if k == len(ranked) else (sum(ranked[:k]) / k - mean) / (best - mean)
+
+
 def localized_loss(ranked, k):
     n = len(ranked)
     k = min(k, n)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["LINEAR_SVM", "LambdaRank", "others"]
+__all__ = ["LINEAR_SVM", "LambdaRank", "other_regressors", "others"]
 
 LINEAR_SVM = "linear SVM"
 MORE_PAIRS = 3
@@ -51,6 +51,20 @@ def others(seed: int, k: int) -> dict[str, Callable[[], Any]]:
     return found
 
 
+def other_regressors(seed: int) -> dict[str, Callable[[], Any]]:
+    """How to make other packages' regressors, by the names of their classifiers; those installed only."""
+    found: dict[str, Callable[[], Any]] = {}
+    if find_spec("lightgbm") is not None:
+        from lightgbm import LGBMRegressor
+
+        found["LightGBM"] = partial(LGBMRegressor, n_jobs=1, verbosity=-1, random_state=seed)
+    if find_spec("xgboost") is not None:
+        from xgboost import XGBRegressor
+
+        found["XGBoost"] = partial(XGBRegressor, n_jobs=1, random_state=seed)
+    return found
+
+
 class LambdaRank(BaseEstimator):
     """LightGBM's or XGBoost's gradient boosting for NDCG at k, fitted like a ranker: all rows, or queries.
 
@@ -73,6 +87,7 @@ class LambdaRank(BaseEstimator):
 
     def fit(self, X: Any, y: NDArray[Any], qid: NDArray[Any] | None = None) -> LambdaRank:
         """Learn from grades, whole numbers from 0; without queries all rows are one list."""
+        y = np.asarray(y, dtype=np.int64)
         codes = np.zeros(len(y), dtype=np.int64) if qid is None else np.unique(qid, return_inverse=True)[1]
         order = np.argsort(codes, kind="stable")  # both want the rows of a query together
         sizes = np.bincount(codes)

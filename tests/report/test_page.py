@@ -180,7 +180,7 @@ def test_without_reranking():
     assert "By logistic regression" not in page.words
     assert "How far from the best possible order?" not in page.headings
     assert page.data["certificate"] is None
-    assert "logistic_rank" not in page.data["list"]["parts"]
+    assert "baseline_rank" not in page.data["list"]["parts"]
     assert "How good is the order?" in page.headings
 
 

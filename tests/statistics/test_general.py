@@ -42,6 +42,7 @@ BY_DEFINITION = {
     for template, definition in {
         "weak_ranking_loss@{}": oracle.weak_loss,
         "weak_ranking_loss@{}(standardize=true)": oracle.weak_loss_standardized,
+        "top_gain@{}": oracle.top_gain,
         "localized_ranking_loss@{}": oracle.localized_loss,
         "localized_ranking_loss@{}(standardize=true)": oracle.localized_loss_standardized,
     }.items()
@@ -145,7 +146,14 @@ def test_fractional_weights_only_matter_relative_to_each_other(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["hard_ranking_loss", "kendall_tau", "weak_ranking_loss@2", "localized_ranking_loss@2", "local_auc@2"],
+    [
+        "hard_ranking_loss",
+        "kendall_tau",
+        "weak_ranking_loss@2",
+        "localized_ranking_loss@2",
+        "local_auc@2",
+        "top_gain@2",
+    ],
 )
 def test_fractional_weights_are_refused_where_they_mean_nothing(name):
     with pytest.raises(ValueError, match="whole-number sample_weight"):

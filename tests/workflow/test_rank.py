@@ -78,7 +78,7 @@ def test_labelled_items_are_placed_without_their_own_label(source, report):
     hits = report.listing["y"].head(16).sum()
     assert report.found.ours == hits
     by_logistic = report.listing.sort_values("logistic_rank")
-    assert report.found.logistic == by_logistic["y"].head(16).sum()
+    assert report.found.baseline == by_logistic["y"].head(16).sum()
     assert report.found.chance == pytest.approx(16 * source.positives / 160)
     ours, theirs = (set(frame.head(16)["row"]) for frame in (report.listing, by_logistic))
     assert report.found.different == len(ours - theirs)

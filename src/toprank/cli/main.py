@@ -25,6 +25,7 @@ from toprank.cli.reading import (
     Group,
     Identifier,
     Ignore,
+    LabelsKind,
     Missing,
     Positive,
     Query,
@@ -136,6 +137,7 @@ def rank(
     ] = None,
     id: Identifier = None,
     positive: Positive = None,
+    labels: LabelsKind = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
     missing: Missing = None,
@@ -190,6 +192,7 @@ def rank(
         encoding=encoding,
         separator=separator,
         split_by=split_by,
+        labels=labels,
     )
     exact = ExactOptions(
         penalty=penalty,
@@ -271,6 +274,7 @@ def compare(
     report_page: ReportPage = None,
     id: Identifier = None,
     positive: Positive = None,
+    labels: LabelsKind = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
     missing: Missing = None,
@@ -309,6 +313,7 @@ def compare(
         encoding=encoding,
         separator=separator,
         split_by=split_by,
+        labels=labels,
     )
     options = CompareOptions(
         budget=budget,

@@ -17,7 +17,7 @@ __all__ = ["rank_pairs", "refuse_beside_pairs"]
 
 # What has no meaning where there are no labels.
 _OF_LABELS = ("budget", "statistic", "prefer", "depth", "new", "positive", "qid", "group", "split_by", "base")
-_MORE_OF_LABELS = ("splits", "held_out", "report_page", "report", "threshold", "constraints")
+_MORE_OF_LABELS = ("splits", "held_out", "report_page", "report", "labels", "threshold", "constraints")
 
 
 def refuse_beside_pairs(context: typer.Context) -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "Group",
     "Identifier",
     "Ignore",
+    "LabelsKind",
     "Missing",
     "Positive",
     "Query",
@@ -102,5 +103,14 @@ Separator = Annotated[
         metavar="CHARACTER",
         callback=_character,
         help="What separates the cells of a text file. Default: found out.",
+    ),
+]
+
+LabelsKind = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="KIND",
+        help="What the labels are: binary, ordinal (grades) or continuous. Default: found out.",
     ),
 ]

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from toprank.datasets.cells import fold
 from toprank.datasets.table import Table
 from toprank.errors import InputError
-from toprank.labels import plain_top
+from toprank.labels import LabelKind, kind_of, plain_top
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Codes = NDArray[np.int64]
 
-__all__ = ["Labelled", "Roles", "binary_labels", "label_text"]
+__all__ = ["Labelled", "Roles", "binary_labels", "kind_of_labels", "label_text", "number_labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,13 @@ class Labelled:
     Parameters
     ----------
     features : Table
-    y : ndarray of int8
-        1 where the row belongs at the top.
+    y : ndarray of int8, or of float64
+        1 where the row belongs at the top; of ordinal and continuous labels the numbers themselves.
     positive : tuple of str
-        The label values that count as 1.
+        The label values that count as 1; none where labels are numbers.
     ids, qid, groups
         Identifiers, query numbers and group numbers, where there are any.
+    kind : {"binary", "ordinal", "continuous"}
 
     Examples
     --------
@@ -120,21 +121,86 @@ class Labelled:
     """
 
     features: Table
-    y: NDArray[np.int8]
+    y: NDArray[Any]
     positive: tuple[str, ...]
     ids: pd.Series[Any] | None
     qid: Codes | None
     groups: Codes | None
+    kind: LabelKind = "binary"
 
     @classmethod
-    def of(cls, table: Table, roles: Roles, *, positive: Sequence[str] = ()) -> Labelled:
-        """Take a table apart, with every check on the way."""
+    def of(
+        cls, table: Table, roles: Roles, *, positive: Sequence[str] = (), labels: LabelKind | None = None
+    ) -> Labelled:
+        """Take a table apart, with every check on the way; `labels`: what they are, if values do not tell."""
         roles.check(table)
-        y, chosen = binary_labels(table.column(roles.target, argument="target"), positive=positive)
+        column = table.column(roles.target, argument="target")
+        kind = kind_of_labels(column, positive) if labels is None else labels
+        if kind == "binary":
+            y, chosen = binary_labels(column, positive=positive)
+        else:
+            y, chosen = number_labels(column, positive=positive), ()
         features = roles.features(table)
         if not features.columns and features.sparse is None:
             raise InputError(f"{table.source} has no columns left to learn from.")
-        return cls(features, y, chosen, roles.identifiers(table), roles.queries(table), roles.groups(table))
+        names = roles.identifiers(table), roles.queries(table), roles.groups(table)
+        return cls(features, y, chosen, *names, kind)
+
+
+def kind_of_labels(column: pd.Series[Any], positive: Sequence[str] = ()) -> LabelKind:
+    """What the labels of a column are, told from its cells: two classes, grades, or any numbers.
+
+    Values that are said to belong at the top make two classes of them, whatever they are.
+
+    >>> import pandas as pd
+    >>> kind_of_labels(pd.Series([0, 2, 1])), kind_of_labels(pd.Series(["$1,200", "$300", "$90"]))
+    ('ordinal', 'ordinal')
+    >>> kind_of_labels(pd.Series([0, 2, 1]), positive=["2"])
+    'binary'
+    """
+    if positive or column.isna().any() or len(set(_one_spelling(column.map(label_text)))) <= 2:
+        return "binary"
+    values = _read_numbers(column)
+    if values is None:
+        return "binary"
+    return kind_of(values) if np.isfinite(values).all() else "continuous"
+
+
+def number_labels(column: pd.Series[Any], *, positive: Sequence[str] = ()) -> NDArray[np.float64]:
+    """Labels with an order as numbers, the larger the nearer to the top.
+
+    >>> import pandas as pd
+    >>> number_labels(pd.Series(["$1,200", "$300", "$90"], name="loss"))
+    array([1200.,  300.,   90.])
+    """
+    name = column.name
+    if positive:
+        raise InputError(f"`positive` makes two classes of {name!r}: leave it out, or say `labels=binary`.")
+    _refuse_missing(column)
+    values = _read_numbers(column)
+    if values is None:
+        raise InputError(
+            f"target {name!r} holds words ({column.iloc[0]!r} in row 1), which have no order: give numbers,"
+            " the larger the nearer to the top, or say which words belong there with `positive`."
+        )
+    if not np.isfinite(values).all():
+        row = int(np.argmax(~np.isfinite(values))) + 1
+        raise InputError(f"target {name!r}: {column.iloc[row - 1]!r} in row {row} is no finite number.")
+    if values.min() == values.max():
+        raise InputError(f"target {name!r} is {values[0]:g} in every row; ranking needs different values.")
+    return values
+
+
+def _read_numbers(column: pd.Series[Any]) -> NDArray[np.float64] | None:
+    """The cells of a column as numbers, however they are written; None where they are words or dates."""
+    from toprank.datasets.decide import described
+    from toprank.datasets.readings import NumberReading
+
+    table = described(Table(column.to_frame()))
+    assert table.description is not None  # described gives one
+    if not isinstance(table.description.readings[str(column.name)], NumberReading):
+        return None
+    return table.frame[column.name].to_numpy(dtype=np.float64)
 
 
 def binary_labels(
@@ -153,13 +219,7 @@ def binary_labels(
     array([0, 1, 1], dtype=int8)
     """
     name = column.name
-    if column.isna().any():
-        row = int(np.argmax(column.isna().to_numpy())) + 1
-        count = int(column.isna().sum())
-        raise InputError(
-            f"target {name!r}: {count} of {len(column)} labels are missing, the first in row {row};"
-            " give the labels of some rows at least."
-        )
+    _refuse_missing(column)
     text = _one_spelling(column.map(label_text))
     values = sorted(set(text), key=_label_order)
     if len(values) < 2:
@@ -170,6 +230,16 @@ def binary_labels(
         return labels_by_rule(column, positive[0])
     chosen = _given(positive, values, name) if positive else _obvious(values, name)
     return text.isin(chosen).to_numpy().astype(np.int8), chosen
+
+
+def _refuse_missing(column: pd.Series[Any]) -> None:
+    if column.isna().any():
+        row = int(np.argmax(column.isna().to_numpy())) + 1
+        count = int(column.isna().sum())
+        raise InputError(
+            f"target {column.name!r}: {count} of {len(column)} labels are missing, the first in row {row};"
+            " give the labels of some rows at least."
+        )
 
 
 def _one_spelling(text: pd.Series[Any]) -> pd.Series[Any]:

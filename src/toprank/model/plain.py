@@ -34,6 +34,7 @@ _RANKER = (
 _LINEAR = ("classes_", "coef_", "intercept_", "n_features_in_")
 _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "LogisticRegression": ("sklearn.linear_model", _LINEAR),
+    "RidgeCV": ("sklearn.linear_model", ("coef_", "intercept_", "n_features_in_", "alpha_")),
     "LinearSVC": ("sklearn.svm", _LINEAR),
     "LinearRegression": ("sklearn.linear_model", _LINEAR),
     "Ridge": ("sklearn.linear_model", _LINEAR),

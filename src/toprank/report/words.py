@@ -7,7 +7,6 @@ from typing import Any
 
 __all__ = ["FILTERS", "headline"]
 
-BASELINE = "logistic"
 ORDERS = {
     "out of fold": "Each item was placed by models that had not seen its own label; the reasons are those of"
     " the final model.",
@@ -41,12 +40,26 @@ def _expected(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     line = next((one for one in held_out["hits"] if one["k"] == summary["budget"]), None)
     if line is None:
         return []
-    each = " of each query" if summary["qid"] else ""
-    title = f"Hits to expect in the first {line['k']}{each}"
-    cards = [_card(title, line, delivered, f"by the {summary['labels'][delivered]}")]
-    if delivered != BASELINE:
-        cards.append(_card("By logistic regression", line, BASELINE, "the usual way"))
-    return [*cards, _chance(line["chance"])]
+    each, baseline = " of each query" if summary["qid"] else "", summary["baseline"]
+    title = f"{_found(summary)} to expect in the first {line['k']}{each}"
+    show = _show(summary)
+    cards = [_card(title, line, delivered, f"by the {summary['labels'][delivered]}", show)]
+    if delivered != baseline:
+        cards.append(_card(f"By {summary['labels'][baseline]}", line, baseline, "the usual way", show))
+    cards.append(_chance(line["chance"], show))
+    if summary["span"] is not None:
+        cards.append({"title": "At best", "figure": show(line["best"]), "below": "the best possible order"})
+    return cards
+
+
+def _found(summary: Mapping[str, Any]) -> str:
+    """What is counted within the budget: hits, or the mean of the labels where these are numbers."""
+    return "Hits" if summary["span"] is None else f"Mean {summary['target']}"
+
+
+def _show(summary: Mapping[str, Any]) -> Callable[[float], str]:
+    """How a figure of it is written."""
+    return one_digit if summary["span"] is None else three_digits
 
 
 def _counted(summary: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -54,24 +67,29 @@ def _counted(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     found = summary["found"]
     if found is None:
         return []
-    title = f"Hits in the first {summary['budget']} listed"
-    cards = [{"title": title, "figure": str(found["ours"]), "below": "each placed without its own label"}]
-    if summary["delivered"] != BASELINE:
-        logistic = {"title": "By logistic regression", "figure": str(found["logistic"])}
-        cards.append({**logistic, "below": "the usual way"})
-    return [*cards, _chance(found["chance"])]
+    title = f"{_found(summary)} in the first {summary['budget']} listed"
+    exact: Callable[[float], str] = str if summary["span"] is None else three_digits
+    figure = exact(found["ours"])
+    cards = [{"title": title, "figure": figure, "below": "each placed without its own label"}]
+    if summary["delivered"] != summary["baseline"]:
+        name = summary["labels"][summary["baseline"]]
+        cards.append({"title": f"By {name}", "figure": exact(found["baseline"]), "below": "the usual way"})
+    return [*cards, _chance(found["chance"], _show(summary))]
 
 
-def _chance(hits: float) -> dict[str, str]:
-    return {"title": "By chance", "figure": one_digit(hits), "below": "a random order"}
+def _chance(found: float, show: Callable[[float], str]) -> dict[str, str]:
+    return {"title": "By chance", "figure": show(found), "below": "a random order"}
 
 
-def _card(title: str, line: Mapping[str, Any], ranker: str, below: str) -> dict[str, str]:
-    interval, mean = line["interval"][ranker], one_digit(line["mean"][ranker])
+def _card(
+    title: str, line: Mapping[str, Any], ranker: str, below: str, show: Callable[[float], str]
+) -> dict[str, str]:
+    interval, mean = line["interval"][ranker], show(line["mean"][ranker])
     if interval is None:
         return {"title": title, "figure": mean, "below": below}
     low, high = interval
-    figure = f"{low} to {high}" if low < high else str(low)
+    edges = [f"{edge:.0f}" if show is one_digit else show(edge) for edge in interval]
+    figure = " to ".join(edges) if low < high else edges[0]
     return {"title": title, "figure": figure, "below": f"{mean} on average, {below}"}
 
 
@@ -98,6 +116,15 @@ def one_digit(value: float | None) -> str:
     ('17.4', '1,234.5', '–')
     """
     return "–" if value is None else f"{value:,.1f}"
+
+
+def three_digits(value: float | None) -> str:
+    """A mean label.
+
+    >>> three_digits(152.133), three_digits(0.41234), three_digits(None)
+    ('152', '0.412', '–')
+    """
+    return number(value, 3)
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -133,6 +160,7 @@ def signed(value: float | None) -> str:
 FILTERS: dict[str, Callable[..., str]] = {
     "number": number,
     "one_digit": one_digit,
+    "three_digits": three_digits,
     "p_value": p_value,
     "percent": percent,
     "signed": signed,

@@ -37,13 +37,7 @@ def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> 
     from toprank.datasets import warning_sentences
 
     console = pieces.console()
-    positive = " or ".join(report.model.positive)
-    equals = "" if positive.startswith(("<", ">")) else "= "
-    share = 100 * report.positives / report.rows
-    console.print(
-        f"Learned from {report.rows} labelled items, {report.positives} ({share:.3g} %) with"
-        f" {report.model.roles.target} {equals}{positive}. Budget: the first {report.budget}."
-    )
+    console.print(f"{_learned_from(report)}. Budget: the first {report.budget}.")
     pieces.remarks(console, [*report.remarks, *warning_sentences(report.new_notes)])
     if report.why:
         console.print(report.why, style="yellow")
@@ -55,6 +49,17 @@ def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> 
     if report.new_notes:
         pieces.show_notes(console, report.new_notes, f"Columns of {report.listed}")
     pieces.show_files(console, files)
+
+
+def _learned_from(report: RankReport) -> str:
+    items, target = f"Learned from {report.rows} labelled items", report.model.roles.target
+    if report.positives is None or report.span is not None:
+        low, high = report.span or (float("nan"), float("nan"))
+        return f"{items}, {target} from {low:g} to {high:g}"
+    positive = " or ".join(report.model.positive)
+    equals = "" if positive.startswith(("<", ">")) else "= "
+    share = 100 * report.positives / report.rows
+    return f"{items}, {report.positives} ({share:.3g} %) with {target} {equals}{positive}"
 
 
 def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> None:
@@ -145,7 +150,7 @@ def _our_names(listing: pd.DataFrame) -> list[str]:
     rank = _own("rank", listing)
     if _own("row", listing) == names[1]:
         return [rank, names[1]]
-    ours = {_own(name, listing) for name in ("rank", "score", "order", "logistic_rank", "why")}
+    ours = {_own(name, listing) for name in ("rank", "score", "order", "logistic_rank", "ridge_rank", "why")}
     named = next(name for name in names if name not in ours and not name.startswith("in_first_"))
     return [rank, named]
 
@@ -161,10 +166,10 @@ def _own(name: str, listing: pd.DataFrame) -> str:
 def _show_worth(console: Console, report: RankReport) -> None:
     found = report.found
     if found is not None:
-        console.print(
-            f"Its first {report.budget} hold {found.ours} hits;"
-            f" by chance {found.chance:.3g}{_beside(report)}."
-        )
+        hold = f"hold {found.ours} hits"
+        if report.span is not None:
+            hold = f"have a mean {report.model.roles.target} of {found.ours:.3g}"
+        console.print(f"Its first {report.budget} {hold}; by chance {found.chance:.3g}{_beside(report)}.")
     held_out = report.held_out
     if held_out is None:
         console.print(
@@ -174,8 +179,9 @@ def _show_worth(console: Console, report: RankReport) -> None:
         )
     else:
         count = len(held_out.splits)
+        what = f"Mean {held_out.numbers} of the first of" if held_out.numbers else "Hits on"
         console.print(
-            f"\nHits on held-out items, in lists of {held_out.rows} ({count} split{'s' if count > 1 else ''};"
+            f"\n{what} held-out items, in lists of {held_out.rows} ({count} split{'s' if count > 1 else ''};"
             " in brackets where four of five such lists lie):"
         )
         console.print(_hits_grid(report))
@@ -190,17 +196,20 @@ def _show_worth(console: Console, report: RankReport) -> None:
 
 
 def _beside(report: RankReport) -> str:
-    """How the labelled list differs from logistic regression's, where that is another one."""
-    if report.found is None or report.delivered == "logistic":
+    """How the labelled list differs from the baseline's, where that is another one."""
+    from toprank.workflow.candidates import label_of
+
+    if report.found is None or report.delivered == report.baseline:
         return ""
     return (
-        f", by logistic regression {report.found.logistic} ({report.found.different} of the items are not in"
-        f" its first {report.budget})"
+        f", by {label_of(report.baseline)} {report.found.baseline:.3g} ({report.found.different} of the items"
+        f" are not in its first {report.budget})"
     )
 
 
 def _hits_grid(report: RankReport) -> Grid:
     from toprank.workflow.candidates import label_of
+    from toprank.workflow.held_out import figure_of
 
     held_out = report.held_out
     assert held_out is not None  # the caller looked
@@ -211,18 +220,32 @@ def _hits_grid(report: RankReport) -> Grid:
     for name in rankers:
         mark = "delivered: " if name == report.delivered else ""
         grid.add_column(f"{mark}{label_of(name)}", justify="right")
+    if held_out.numbers:
+        grid.add_column("at best", justify="right", no_wrap=True)
     for line in held_out.hits:
-        grid.add_row(str(line.k), f"{line.chance:.1f}", *(_hits_cell(line, name) for name in rankers))
+        best = [figure_of(line, line.best)] if held_out.numbers else []
+        chance = figure_of(line, line.chance)
+        grid.add_row(str(line.k), chance, *(_hits_cell(line, name) for name in rankers), *best)
     means = (sum(held_out.values(name)) / len(held_out.splits) for name in rankers)
     figures = [pieces.number(value) for value in (held_out.chance, *means)]
     grid.add_row(report.statistic, *figures)
+    if held_out.numbers:
+        shares = [pieces.number(held_out.concordance(name)) for name in rankers]
+        grid.add_row("c_index", "0.5000", *shares)
     return grid
 
 
 def _hits_cell(line: Hits, name: str) -> str:
-    interval = line.interval(name)
-    between = "" if interval is None else f" ({interval[0]}-{interval[1]})"
-    return f"{line.mean(name):.1f}{between}"
+    from toprank.workflow.held_out import figure_of
+
+    interval, to = line.interval(name), "-" if line.least is None else " to "
+    edges = () if interval is None else (figure_of(line, edge, whole=True) for edge in interval)
+    return figure_of(line, line.mean(name)) + ("" if interval is None else f" ({to.join(edges)})")
+
+
+def _what_is_lost(report: RankReport) -> str:
+    what = "Hits among" if report.span is None else f"Mean {report.model.roles.target} of"
+    return f"{what} the first {report.budget}"
 
 
 def _show_columns(console: Console, report: RankReport) -> None:
@@ -232,7 +255,7 @@ def _show_columns(console: Console, report: RankReport) -> None:
     what = (
         "Coefficients (of standardised columns), and in how many resamples the sign is the same:"
         if report.linear
-        else f"Hits among the first {report.budget} lost on held-out items when a column is shuffled:"
+        else f"{_what_is_lost(report)} lost on held-out items when a column is shuffled:"
     )
     console.print(f"\n{what}")
     grid = pieces.grid()

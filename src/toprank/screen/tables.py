@@ -22,8 +22,9 @@ def show_comparison(report: CompareReport, files: Mapping[str, str] | None = Non
     from toprank.workflow.compare import NOT_RUN
 
     console = pieces.console()
+    positive = "" if report.positives is None else f", {report.positives} positive"
     console.print(
-        f"{report.statistic} of {report.rows} items, {report.positives} positive, over {report.splits} random"
+        f"{report.statistic} of {report.rows} items{positive}, over {report.splits} random"
         " splits: mean ± deviation."
     )
     pieces.remarks(console, report.remarks)

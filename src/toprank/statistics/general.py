@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, RankStatistic, register
 from toprank.statistics.groups import TIES, Ties
 from toprank.statistics.inputs import read_values
-from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, WeakRankingLoss
+from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, TopGain, WeakRankingLoss
 from toprank.statistics.pairs import (
     LevelledList,
     PairCounts,
@@ -38,6 +38,7 @@ __all__ = [
     "OrdinalAUC",
     "PairCounts",
     "SpearmanRho",
+    "TopGain",
     "VolumeUnderSurface",
     "WeakRankingLoss",
     "concordance_index",

@@ -21,7 +21,7 @@ from toprank.statistics.inputs import read_values
 from toprank.statistics.pairs import LevelledList, comparable_mass
 from toprank.statistics.queries import QueryGroups
 
-__all__ = ["LocalAUC", "LocalizedRankingLoss", "WeakRankingLoss"]
+__all__ = ["LocalAUC", "LocalizedRankingLoss", "TopGain", "WeakRankingLoss"]
 
 Floats = NDArray[np.float64]
 
@@ -112,11 +112,10 @@ def _mean_capped(size: int, marked: int, drawn: int, offset: int, cap: int) -> f
     return float(probability @ np.minimum(offset + count, cap) / probability.sum())
 
 
-class _TopLoss(RankStatistic):
-    """A loss of the best K; subclasses define `_of_top`."""
+class _TopStatistic(RankStatistic):
+    """A statistic of the top K; subclasses define `_of_list`."""
 
     at: Cutoff
-    greater_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", check_cutoff(self.at, self.name))
@@ -133,7 +132,20 @@ class _TopLoss(RankStatistic):
             copies = weight.astype(np.intp)
             labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
         size = int(cutoff_positions(self.at, labels.size, True))
-        return self._of_top(_Edge.of(labels, scores, size), labels, ties)
+        return self._of_list(labels, _Edge.of(labels, scores, size), ties)
+
+    @abstractmethod
+    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
+        """Value of a list, given its top K."""
+
+
+class _TopLoss(_TopStatistic):
+    """A loss of the best K; subclasses define `_of_top`."""
+
+    greater_is_better: ClassVar[bool] = False
+
+    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
+        return self._of_top(edge, labels, ties)
 
     @abstractmethod
     def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
@@ -254,6 +266,40 @@ class LocalizedRankingLoss(_TopLoss):
         else:
             value = _extreme(edge, miss, swap, ties)
         return value / (miss * size + swap * size * (size - 1) / 2.0) if self.standardize else value
+
+
+@register
+@dataclass(frozen=True)
+class TopGain(_TopStatistic):
+    """What the first K items are worth above chance, as a share of the most it could be: 1 for the best list.
+
+    (mean label of the first K - mean of all) / (mean of the K largest labels - mean of all). A random order
+    has 0 on average, a list that begins with worse items than those left out less than that; labels may be
+    shifted and scaled. Where every order has the same first K, as when K is the whole list, it is 1.
+
+    Parameters
+    ----------
+    at : int or str
+        K, or a share of the list such as ``"5%"``; at most the length of the list.
+
+    Examples
+    --------
+    >>> TopGain(at=2)([40.0, 30.0, 20.0, 10.0], [0.9, 0.7, 0.8, 0.1])
+    0.5
+    """
+
+    at: Cutoff
+    name: ClassVar[str] = "top_gain"
+    examples: ClassVar[tuple[str, ...]] = ("top_gain@2", "top_gain@40%")
+
+    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
+        tied = np.sort(edge.group)
+        drawn = {"worst": tied[: edge.slots], "best": tied[tied.size - edge.slots :], "mean": tied}[ties]
+        first = edge.labels.sum() + drawn.sum() * (edge.slots / drawn.size)
+        everywhere = labels.mean()
+        largest = labels[labels > edge.cut].sum() + edge.quota * edge.cut
+        most = largest / edge.size - everywhere
+        return float((first / edge.size - everywhere) / most) if most > 0 and edge.size < labels.size else 1.0
 
 
 def _sure_swaps(edge: _Edge, ties: Ties) -> float:

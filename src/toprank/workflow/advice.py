@@ -86,7 +86,9 @@ def corrected_p_value(first: Sequence[float], second: Sequence[float], held_out:
     return matched_pairs_test(first, second, test_fraction=held_out).p_value
 
 
-def p_values(tests: Mapping[str, Sequence[float]], held_out: float) -> dict[str, float]:
+def p_values(
+    tests: Mapping[str, Sequence[float]], held_out: float, baseline: str = BASELINE
+) -> dict[str, float]:
     """Corrected p-value of each ranker against logistic regression; NaN where there is none.
 
     Whoever comes out best was not chosen beforehand: the best of many looks good by luck alone. So each of
@@ -99,23 +101,25 @@ def p_values(tests: Mapping[str, Sequence[float]], held_out: float) -> dict[str,
         The statistic of each ranker on the test part of each split; `toprank.lineup.BASELINE` among them.
     held_out : float
         Share of the rows in the test part.
+    baseline : str
+        Logistic regression, or whoever stands in its place.
     """
-    others = [name for name in tests if name != BASELINE]
-    plain = [corrected_p_value(tests[name], tests[BASELINE], held_out) for name in others]
-    return {BASELINE: math.nan, **dict(zip(others, holm(plain).tolist(), strict=True))}
+    others = [name for name in tests if name != baseline]
+    plain = [corrected_p_value(tests[name], tests[baseline], held_out) for name in others]
+    return {baseline: math.nan, **dict(zip(others, holm(plain).tolist(), strict=True))}
 
 
-def what_is_tested(tests: int, splits: int) -> str:
+def what_is_tested(tests: int, splits: int, baseline: str = BASELINE) -> str:
     """What the p-values of a comparison are, in one sentence."""
     if splits < FEWEST_SPLITS:
         return f"No p-values: {splits} splits are too few for a test; use --splits {FEWEST_SPLITS} or more."
     return (
-        "p: two-sided matched-pairs t-test against logistic regression over the splits, corrected for their"
+        f"p: two-sided matched-pairs t-test against {baseline} over the splits, corrected for their"
         f" overlap (Nadeau & Bengio 2003) and for the number of tests, {tests} (Holm 1979)."
     )
 
 
-def advice(figures: list[Figures], *, greater_is_better: bool = True) -> str:
+def advice(figures: list[Figures], *, greater_is_better: bool = True, baseline: str = BASELINE) -> str:
     """One plain sentence, after Rudin & Wang (2018), section 5.
 
     Reranking can help (observation 1). Where the differences drown in the variance between splits, or a gain
@@ -128,17 +132,19 @@ def advice(figures: list[Figures], *, greater_is_better: bool = True) -> str:
     figures : list of Figures
         Best on test first; one is called `toprank.lineup.BASELINE`.
     greater_is_better : bool
+    baseline : str
+        Logistic regression, or whoever stands in its place.
     """
-    baseline = next(one for one in figures if one.name == BASELINE)
-    ahead = figures[: figures.index(baseline)]
+    base = next(one for one in figures if one.name == baseline)
+    ahead = figures[: figures.index(base)]
     chosen = next((one for one in ahead if one.p_value < SIGNIFICANT), None)
     if chosen is None:
-        few = len(baseline.test) < FEWEST_SPLITS
-        doubt = f" as far as {len(baseline.test)} splits tell" if few else ""
-        return f"Logistic regression will do{doubt}: {_why_not(figures, baseline, greater_is_better)}."
-    gain = relative_gain(chosen.test_mean, baseline.test_mean)
+        few = len(base.test) < FEWEST_SPLITS
+        doubt = f" as far as {len(base.test)} splits tell" if few else ""
+        return f"{baseline.capitalize()} will do{doubt}: {_why_not(figures, base, greater_is_better)}."
+    gain = relative_gain(chosen.test_mean, base.test_mean)
     return (
-        f"Use {_quoted(chosen)}: {gain} against logistic regression on held-out items, more than chance"
+        f"Use {_quoted(chosen)}: {gain} against {baseline} on held-out items, more than chance"
         f" explains (p = {chosen.p_value:.2g}, corrected for the overlap of the splits and for the choice"
         f" among {len(figures)} rankers)."
     )

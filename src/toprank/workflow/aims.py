@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from toprank import statistics
 from toprank.datasets import InputError
+from toprank.labels import LabelKind
 from toprank.statistics import LinearRankStatistic, RankStatistic
 
-__all__ = ["NEAREST", "Aim", "aim_of", "chance_by_lot"]
+__all__ = ["IN_WORDS", "NEAREST", "Aim", "aim_of", "chance_by_lot"]
 
 NEAREST = {
     "average_precision": "dcg",
@@ -23,6 +24,7 @@ NEAREST = {
     "partial_auc_fpr": "partial_auc@{budget}",
     "localized_ranking_loss": "precision@{at}",
     "weak_ranking_loss": "precision@{at}",
+    "top_gain": "precision@{at}",
     **dict.fromkeys(("pairwise_misranking_error", "c_index", "hard_ranking_loss", "integrated_auc"), "auc"),
     **dict.fromkeys(("kendall_tau", "ordinal_auc", "spearman_rho", "vus"), "auc"),
 }
@@ -38,7 +40,9 @@ class Aim:
     Parameters
     ----------
     measured : RankStatistic
-    optimised : LinearRankStatistic
+    optimised : RankStatistic
+        Of two classes a `LinearRankStatistic`. Where labels are numbers, rankers have losses of their own,
+        and those that choose something by a statistic choose by the one measured.
 
     Examples
     --------
@@ -50,7 +54,7 @@ class Aim:
     """
 
     measured: RankStatistic
-    optimised: LinearRankStatistic
+    optimised: RankStatistic
 
     @property
     def remarks(self) -> list[str]:
@@ -61,8 +65,18 @@ class Aim:
         return [f"Shown is {shown}; what rankers optimise is {used}, the nearest that can be."]
 
 
-def aim_of(name: str, budget: int) -> Aim:
-    """The aim a user named: anything that can be measured.
+USUAL = {"binary": "dcg@{}", "ordinal": "ndcg@{}", "continuous": "top_gain@{}"}
+"""What counts where nobody says: hits within the budget, grades there, or what its items are worth."""
+
+IN_WORDS = {
+    "ndcg": " (grades within the budget, the first ones most, as a share of the best order's)",
+    "top_gain": " (what the first are worth above chance, as a share of the most it could be)",
+}
+"""What the usual statistics of grades and of numbers are."""
+
+
+def aim_of(name: str | None, budget: int, kind: LabelKind = "binary") -> Aim:
+    """The aim a user named: anything that can be measured; None for the usual one.
 
     Parameters
     ----------
@@ -70,13 +84,16 @@ def aim_of(name: str, budget: int) -> Aim:
         A name that `toprank.statistics.get` knows.
     budget : int
         How many items can be acted on: the cut-off of a nearest statistic that needs one.
+    kind : {"binary", "ordinal", "continuous"}
+        What the labels are.
     """
+    name = USUAL[kind].format(budget) if name is None else name
     try:
         measured = statistics.get(name)
     except ValueError as error:
         said = str(error).replace("toprank.statistics.names() lists", "`toprank statistics` lists")
         raise InputError(f"--statistic {name!r}: {said}.") from None
-    if isinstance(measured, LinearRankStatistic):
+    if isinstance(measured, LinearRankStatistic) or kind != "binary":
         return Aim(measured, measured)
     nearest = NEAREST.get(measured.name, "dcg@{budget}")
     optimised = statistics.get(nearest.format(budget=budget, at=getattr(measured, "at", budget)))

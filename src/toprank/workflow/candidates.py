@@ -11,16 +11,20 @@ import numpy as np
 
 from toprank.ensemble.bagging import BaggedRanker
 from toprank.ensemble.members import default_members
-from toprank.lineup import BASES, ENSEMBLE, RERANK, RERANKER, Settings, make_named, named_rankers
+from toprank.labels import LabelKind
+from toprank.lineup import ENSEMBLE, RERANK, RERANKER, Settings, make_named, named_rankers
 from toprank.rankers.direct import DirectRanker
 from toprank.statistics.inference import matched_pairs_test
 from toprank.workflow.demands import Demands
 from toprank.workflow.fitting import Items
+from toprank.workflow.regression import REGRESSORS, RIDGE, blend, make_regressor
+from toprank.workflow.source import FEWEST_NUMBERS
 from toprank.workflow.splits import out_of_fold_splits
 
 __all__ = [
     "LOGISTIC",
     "Choice",
+    "baseline_for",
     "candidates_for",
     "choose",
     "fits_an_ensemble",
@@ -48,11 +52,18 @@ FEWEST_FOR_WEIGHTS = 100
 
 def label_of(name: str) -> str:
     """What the tables call a ranker."""
-    return named_rankers()[name]
+    return REGRESSORS.get(name) or named_rankers()[name]
+
+
+def baseline_for(kind: LabelKind) -> str:
+    """The ranker that every other one has to beat, by the kind of labels."""
+    return LOGISTIC if kind == "binary" else RIDGE
 
 
 def fits_an_ensemble(items: Items) -> bool:
     """Whether there are items enough of either class to cross-fit members on, in groups if need be."""
+    if items.kind != "binary":
+        return len(items.y) >= FEWEST_NUMBERS and _can_be_folded(items)
     positives = int(items.y.sum())
     return min(positives, len(items.y) - positives) >= FEWEST_FOR_FOLDS and _can_be_folded(items)
 
@@ -66,14 +77,14 @@ def _can_be_folded(items: Items) -> bool:
     return True
 
 
-def candidates_for(ranker: str, prefer: str) -> list[str]:
-    """Who is judged on held-out items, the preferred one first; logistic regression is always there.
+def candidates_for(ranker: str, prefer: str, kind: LabelKind = "binary") -> list[str]:
+    """Who is judged on held-out items, the preferred one first; the baseline is always there.
 
-    >>> candidates_for("ensemble", "simple")
-    ['ensemble', 'rerank', 'logistic']
+    >>> candidates_for("ensemble", "simple"), candidates_for("ensemble", "simple", "continuous")
+    (['ensemble', 'rerank', 'logistic'], ['ensemble', 'ridge'])
     """
-    simpler = [RERANK] if prefer == "simple" else []
-    return list(dict.fromkeys([ranker, *simpler, LOGISTIC]))
+    simpler = [RERANK] if prefer == "simple" and kind == "binary" else []
+    return list(dict.fromkeys([ranker, *simpler, baseline_for(kind)]))
 
 
 def made_for(
@@ -91,6 +102,10 @@ def made_for(
 
     Demands, on coefficients of the `features` and on the top of the list, are the exact ranker's alone.
     """
+    if items.kind != "binary" and name in REGRESSORS:
+        return make_regressor(name, settings.seed)
+    if items.kind != "binary" and name == ENSEMBLE:
+        return blend(items, settings.seed, folds=OUTER_FOLDS if final else INNER_FOLDS, members=members)
     ranker = make_named(name, replace(settings, budget=budget, rows=len(items.y)))
     if name == RERANKER and demands is not None:
         return ranker.set_params(constraints=demands.constraints(features, items.features))
@@ -140,7 +155,14 @@ class Choice:
     why: str = ""
 
 
-def choose(ranker: str, prefer: str, named: bool, values: dict[str, list[float]], held_out: float) -> Choice:
+def choose(
+    ranker: str,
+    prefer: str,
+    named: bool,
+    values: dict[str, list[float]],
+    held_out: float,
+    baseline: str = LOGISTIC,
+) -> Choice:
     """What held-out figures say should be delivered.
 
     The preferred ranker is, unless it does worse than logistic regression by more than one standard error.
@@ -156,24 +178,26 @@ def choose(ranker: str, prefer: str, named: bool, values: dict[str, list[float]]
         The statistic on the held-out rows of each split.
     held_out : float
         Share of the rows in the test part.
+    baseline : str
+        Logistic regression, or whoever stands in its place.
     """
-    if len(values.get(LOGISTIC, ())) < 2 or ranker == LOGISTIC:
+    if len(values.get(baseline, ())) < 2 or ranker == baseline:
         return Choice(ranker)
     if prefer == "simple":
         best = max(values, key=lambda name: float(np.mean(values[name])))
-        for simple in (LOGISTIC, RERANK):
+        for simple in (baseline, RERANK):
             if simple in values and _behind(values[best], values[simple], held_out) <= 1.0:
                 near = (
                     "is the best" if simple == best else f"is within one standard error of {label_of(best)}"
                 )
                 return Choice(simple, f"Delivered is {label_of(simple)}: on held-out items it {near}.")
         return Choice(best, f"Delivered is {label_of(best)}: nothing simpler comes within a standard error.")
-    if _behind(values[LOGISTIC], values[ranker], held_out) <= 1.0:
+    if _behind(values[baseline], values[ranker], held_out) <= 1.0:
         return Choice(ranker)
-    worse = f"{label_of(ranker)} does worse than {BASES[LOGISTIC]} on held-out items"
+    worse = f"{label_of(ranker)} does worse than {label_of(baseline)} on held-out items"
     if named:
         return Choice(ranker, f"{worse}; it is delivered because --ranker asks for it.")
-    return Choice(LOGISTIC, f"{worse}, so {BASES[LOGISTIC]} is what is delivered.")
+    return Choice(baseline, f"{worse}, so {label_of(baseline)} is what is delivered.")
 
 
 def _behind(better: list[float], worse: list[float], held_out: float) -> float:

@@ -6,15 +6,17 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import StackingRegressor
 
-from toprank.base import ranking_scores
+from toprank.base import BaseRanker, ranking_scores
 from toprank.control import Outcome, Run, Status
 from toprank.datasets import InputError, learn_encoder
 from toprank.ensemble.top_ensemble import TopEnsemble
-from toprank.lineup import BASELINE, Contender, Settings, lineup
+from toprank.lineup import BASELINE, ENSEMBLE, Contender, Settings, lineup
 from toprank.markup import html_table, shown_number
 from toprank.statistics import RankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
@@ -23,7 +25,8 @@ from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
 from toprank.workflow.flags import in_flags
 from toprank.workflow.options import checked_settings
-from toprank.workflow.source import Source, provenance
+from toprank.workflow.regression import blend, contenders_for_numbers
+from toprank.workflow.source import FEWEST_NUMBERS, Source, provenance
 from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
@@ -87,7 +90,9 @@ class CompareReport:
     Parameters
     ----------
     statistic : str
-    rows, positives, splits : int
+    rows, splits : int
+    positives : int or None
+        None where labels are numbers.
     figures : list of Figures
     not_run : list of str
         Rankers whose time was over before they had any order: they have no figures and are in no test.
@@ -100,11 +105,13 @@ class CompareReport:
     provenance : dict
         Where the figures come from: file, its fingerprint, budget, seed, versions.
     seconds : float
+    baseline : str
+        The ranker that every other one has to beat.
     """
 
     statistic: str
     rows: int
-    positives: int
+    positives: int | None
     splits: int
     figures: list[Figures]
     not_run: list[str]
@@ -114,6 +121,7 @@ class CompareReport:
     interrupted: bool
     provenance: dict[str, Any]
     seconds: float
+    baseline: str = BASELINE
 
     def _repr_html_(self) -> str:
         """The table and the advice as a notebook shows them."""
@@ -139,10 +147,9 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     watch = watch or Silent()
     if options.splits < 2:
         raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
-    if min(source.positives, source.rows - source.positives) < 2:
-        raise InputError(
-            "A comparison needs two items of either class at least: one to learn from, one to judge."
-        )
+    if not source.can_be_held_out:
+        few = "two items of either class" if source.kind == "binary" else f"{FEWEST_NUMBERS} items"
+        raise InputError(f"A comparison needs {few} at least: some to learn from, some to judge.")
     budget, aim, settings = checked_settings(
         source,
         budget=options.budget,
@@ -155,13 +162,14 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     )
     items, statistic = Items.of(source.labelled, source.times), aim.measured
     training_rows = int(source.rows * (1 - options.held_out))
-    able = lineup(settings, training_rows, queries=items.qid is not None)
+    able = _contenders(items, settings, training_rows, options)
+    baseline = able[0].name
     affordable, dear = _affordable(able, items, training_rows, options)
     contenders, remarks = _ready(affordable, items, watch)
     task = _Task(items, source, statistic, settings, budget, contenders, Run(time_limit=options.time_limit))
     results, more, interrupted = _all_splits(task, options, watch)
     run = {name: row for name, row in results.items() if not any(one.empty for one in row)}
-    figures = _figures(run, statistic, options.held_out)
+    figures = _figures(run, statistic, options.held_out, baseline)
     return CompareReport(
         statistic=str(statistic),
         rows=source.rows,
@@ -169,13 +177,23 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         splits=len(figures[0].test),
         figures=figures,
         not_run=[name for name in results if name not in run],
-        tested=what_is_tested(len(figures) - 1, len(figures[0].test)),
-        advice=advice(figures, greater_is_better=statistic.greater_is_better),
+        tested=what_is_tested(len(figures) - 1, len(figures[0].test), baseline),
+        advice=advice(figures, greater_is_better=statistic.greater_is_better, baseline=baseline),
         remarks=_each_once([*source.remarks, *aim.remarks, *dear, *remarks, *more]),
         interrupted=interrupted,
         provenance=provenance(source, budget, options.seed) | {"base": options.base},
         seconds=time.perf_counter() - began,
+        baseline=baseline,
     )
+
+
+def _contenders(items: Items, settings: Settings, rows: int, options: CompareOptions) -> list[Contender]:
+    """Everyone who takes part, the baseline first."""
+    if items.kind == "binary":
+        return lineup(settings, rows, queries=items.qid is not None)
+    members = affordable_members(items, options.time_limit, options.splits * (1 + INNER_FOLDS))
+    mixed = partial(blend, items, settings.seed, folds=INNER_FOLDS, members=members)
+    return [*contenders_for_numbers(items, settings, rows), Contender(ENSEMBLE, mixed)]
 
 
 def _affordable(
@@ -209,7 +227,8 @@ def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[lis
         watch.note(f"kernels of {contender.name}")
         ranker = contender.make()
         try:
-            if not isinstance(ranker, TopEnsemble):  # its kernels are those of others
+            # The kernels of an ensemble are those of others; other packages have none.
+            if isinstance(ranker, BaseRanker) and not isinstance(ranker, TopEnsemble):
                 warm_up(ranker, items.features.sparse, items.qid)
             able.append(contender)
         except ValueError as error:
@@ -317,12 +336,15 @@ def _one_split(
 
 
 def _is_ensemble(contender: Contender) -> bool:
-    return isinstance(contender.make(), TopEnsemble)
+    return contender.name == ENSEMBLE
 
 
 def _limited(contender: Contender, task: _Task, train: Items, seconds: float) -> Any:
     """An unfitted ranker that keeps to its share of the time where it can."""
     ranker = contender.make()
+    if isinstance(ranker, StackingRegressor):
+        members = [name for name, _ in ranker.estimators]
+        return blend(train, task.settings.seed, folds=INNER_FOLDS, members=members)
     if isinstance(ranker, TopEnsemble):
         limit = seconds if np.isfinite(seconds) else None
         members = affordable_members(train, limit, 1 + INNER_FOLDS)
@@ -348,21 +370,21 @@ def _status(ranker: Any) -> Status:
 
 
 def _figures(
-    results: Mapping[str, list[_Result]], statistic: RankStatistic, held_out: float
+    results: Mapping[str, list[_Result]], statistic: RankStatistic, held_out: float, baseline: str
 ) -> list[Figures]:
     """Best on test first; a ranker that refused a split has no matched pairs and no place in the table."""
     finished = max(len(row) for row in results.values())
     if finished < 2:
         raise KeyboardInterrupt("fewer than two splits were finished, so there is nothing to compare yet")
     complete = {name: row for name, row in results.items() if len(row) == finished}
-    if BASELINE not in complete:
+    if baseline not in complete:
         raise InputError(
-            "Logistic regression cannot be fitted to these items, so there is nothing to compare."
+            f"{baseline.capitalize()} cannot be fitted to these items, so there is nothing to compare."
         )
     sign = 1.0 if statistic.greater_is_better else -1.0
     means = {name: sign * float(np.mean([one.test for one in row])) for name, row in complete.items()}
     ordered = sorted(complete, key=lambda name: -means[name])
-    found = p_values({name: [one.test for one in row] for name, row in complete.items()}, held_out)
+    found = p_values({name: [one.test for one in row] for name, row in complete.items()}, held_out, baseline)
     return [_figures_of(name, complete[name], found[name]) for name in ordered]
 
 

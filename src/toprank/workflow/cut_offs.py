@@ -14,6 +14,7 @@ from toprank.workflow.hits import (
     SplitScores,
     hits_lines,
     hits_up_to,
+    means_lines,
     shortest_list,
 )
 
@@ -48,6 +49,8 @@ def figures_by_cut_off(held_out: HeldOut) -> dict[str, Any]:
     list of one query, on average.
     """
     judged = held_out.judged
+    if held_out.numbers:
+        return _means_by_cut_off(held_out)
     lines = hits_lines(cut_offs(shortest_list(judged), held_out.budget), judged, held_out.fraction)
     sizes = np.array([line.k for line in lines])
     chance = np.array([line.chance for line in lines])
@@ -66,11 +69,33 @@ def figures_by_cut_off(held_out: HeldOut) -> dict[str, Any]:
     return {"k": sizes.tolist(), "chance": chance.tolist(), "rankers": rankers}
 
 
+def _means_by_cut_off(held_out: HeldOut) -> dict[str, Any]:
+    """The mean label at each cut-off, where labels are numbers; there are no hits to find a share of."""
+    judged = held_out.judged
+    lines = means_lines(cut_offs(shortest_list(judged), held_out.budget), judged, held_out.fraction)
+    rankers = {}
+    for name in held_out.rankers:
+        intervals = [line.interval(name) for line in lines]
+        rankers[name] = {
+            "mean": [line.mean(name) for line in lines],
+            "low": [None if one is None else one[0] for one in intervals],
+            "high": [None if one is None else one[1] for one in intervals],
+        }
+    return {
+        "k": [line.k for line in lines],
+        "chance": [line.chance for line in lines],
+        "best": [line.best for line in lines],
+        "rankers": rankers,
+    }
+
+
 def mean_roc(held_out: HeldOut) -> dict[str, Any]:
     """The ROC curve of each ranker, true positive rates averaged over splits (and queries) at the same rates.
 
     The rates are close together in the left corner, where the top of the list is.
     """
+    if held_out.numbers:
+        return {}
     rates = np.concatenate([np.linspace(0.0, LEFT_CORNER, 51), np.linspace(LEFT_CORNER, 1.0, 46)[1:]])
     curves = {name: _mean_curve(name, held_out.judged, rates) for name in held_out.rankers}
     if any(found is None for found in curves.values()):

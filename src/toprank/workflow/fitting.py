@@ -15,6 +15,7 @@ from toprank.control import Outcome, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Table
 from toprank.ensemble import heads
 from toprank.exact.certificate import AMONG, PROVED
+from toprank.labels import LabelKind
 from toprank.statistics import RankStatistic
 
 __all__ = [
@@ -35,29 +36,45 @@ FEWEST_OF_A_CLASS = 5
 
 @dataclass(frozen=True)
 class Items:
-    """Features, labels and queries of some rows; which of them are held out together, or when they were."""
+    """Features, labels and queries of some rows; which of them are held out together, or when they were.
+
+    Labels are 0 and 1, or numbers, the larger the nearer to the top: `kind` says which.
+    """
 
     features: Table
-    y: NDArray[np.int8]
+    y: NDArray[Any]
     qid: NDArray[np.int64] | None
     groups: NDArray[np.int64] | None = None
     times: NDArray[np.float64] | None = None
+    kind: LabelKind = "binary"
+
+    @property
+    def strata(self) -> NDArray[np.int8]:
+        """Two classes of rows that every part gets its share of: the labels, or those above the median."""
+        return self.y if self.kind == "binary" else (self.y > _middle(self.y)).astype(np.int8)
 
     @classmethod
     def of(cls, labelled: Labelled, times: NDArray[np.float64] | None = None) -> Items:
         """All rows of a labelled table; queries are held out whole where no groups are given."""
         groups = labelled.qid if labelled.groups is None else labelled.groups
-        return cls(labelled.features, labelled.y, labelled.qid, groups if times is None else None, times)
+        held = groups if times is None else None
+        return cls(labelled.features, labelled.y, labelled.qid, held, times, labelled.kind)
 
     def take(self, rows: NDArray[np.intp]) -> Items:
         """Some of the rows, for fitting or judging."""
         qid, groups = (None if codes is None else codes[rows] for codes in (self.qid, self.groups))
         times = None if self.times is None else self.times[rows]
-        return Items(self.features.take(rows), self.y[rows], qid, groups, times)
+        return Items(self.features.take(rows), self.y[rows], qid, groups, times, self.kind)
+
+
+def _middle(y: NDArray[Any]) -> float:
+    """A value that parts the labels: the median, or where half of them are the largest, what is below it."""
+    median = float(np.median(y))
+    return median if median < y.max() else float(y[y < y.max()].max(initial=y.min()))
 
 
 def value_of(
-    statistic: RankStatistic, y: NDArray[np.int8], scores: NDArray[np.float64], qid: NDArray[np.int64] | None
+    statistic: RankStatistic, y: NDArray[Any], scores: NDArray[np.float64], qid: NDArray[np.int64] | None
 ) -> float:
     """The statistic with ties counted as mistakes, averaged over queries where there are any."""
     try:
@@ -69,7 +86,7 @@ def value_of(
 def fit_quietly(
     estimator: Any,
     X: Any,
-    y: NDArray[np.int8],
+    y: NDArray[Any],
     qid: NDArray[np.int64] | None,
     *,
     leave_out: tuple[type[Warning], ...] = (),

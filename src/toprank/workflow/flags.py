@@ -21,6 +21,7 @@ ARGUMENTS = frozenset(
         "encoding",
         "ignore",
         "jobs",
+        "labels",
         "missing",
         "only",
         "positive",

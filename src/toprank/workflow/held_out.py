@@ -15,9 +15,9 @@ from toprank.base import ranking_scores
 from toprank.control import Outcome, Status
 from toprank.datasets import Encoder, Table, learn_encoder
 from toprank.ensemble.top_ensemble import TopEnsemble
-from toprank.lineup import BASES, Settings
+from toprank.lineup import Settings
 from toprank.markup import html_table
-from toprank.statistics import LinearRankStatistic, RankStatistic
+from toprank.statistics import LinearRankStatistic, RankStatistic, TopGain, get
 from toprank.statistics.inference import holm
 from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
 from toprank.workflow.aims import chance_by_lot
@@ -28,7 +28,7 @@ from toprank.workflow.fitting import Items, fit_quietly, value_of, without_order
 from toprank.workflow.hits import Hits, SplitScores, hits_table
 from toprank.workflow.source import Source
 
-__all__ = ["HeldOut", "Judged", "Task", "chance_value", "judge"]
+__all__ = ["HeldOut", "Judged", "Task", "chance_value", "figure_of", "judge"]
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ class Judged:
     """
 
     rows: NDArray[np.intp]
-    y: NDArray[np.int8]
+    y: NDArray[Any]
     qid: NDArray[np.int64] | None
     scores: Mapping[str, Floats]
     values: Mapping[str, float]
@@ -128,12 +128,18 @@ class HeldOut:
         Share of the rows held out; of a split by time, share of the held-out rows that two splits share.
     budget : int
     statistic : RankStatistic
+    baseline : str
+        The ranker that every other one has to beat.
+    numbers : str
+        The target, where labels are numbers and their mean is what counts; empty where hits are counted.
     """
 
     splits: tuple[Judged, ...]
     fraction: float
     budget: int
     statistic: RankStatistic
+    baseline: str = LOGISTIC
+    numbers: str = ""
 
     @property
     def rankers(self) -> list[str]:
@@ -152,7 +158,7 @@ class HeldOut:
     @cached_property
     def hits(self) -> list[Hits]:
         """Hits among the first 10, 20, 50, 100 and the budget."""
-        return hits_table(self.budget, self.judged, self.fraction)
+        return hits_table(self.budget, self.judged, self.fraction, means=bool(self.numbers))
 
     @property
     def judged(self) -> list[SplitScores]:
@@ -166,8 +172,8 @@ class HeldOut:
 
     def p_value(self, ranker: str) -> float:
         """Of the statistic against logistic regression's, corrected for overlap and number of candidates."""
-        others = [name for name in self.rankers if name != LOGISTIC]
-        plain = [corrected_p_value(self.values(one), self.values(LOGISTIC), self.fraction) for one in others]
+        others, base = [name for name in self.rankers if name != self.baseline], self.values(self.baseline)
+        plain = [corrected_p_value(self.values(one), base, self.fraction) for one in others]
         adjusted = dict(zip(others, holm(plain).tolist(), strict=True))
         return adjusted.get(ranker, math.nan)
 
@@ -181,10 +187,10 @@ class HeldOut:
 
     def sentence(self, ranker: str) -> str:
         """What the figures say about a ranker beside logistic regression, in words."""
-        plain, name = BASES[LOGISTIC], label_of(ranker)
-        ours, theirs = (float(np.mean(self.values(one))) for one in (ranker, LOGISTIC))
+        plain, name = label_of(self.baseline), label_of(ranker)
+        ours, theirs = (float(np.mean(self.values(one))) for one in (ranker, self.baseline))
         gain = f"{self.statistic} {relative_gain(ours, theirs)}"
-        if ranker == LOGISTIC:
+        if ranker == self.baseline:
             return ""
         if not self.p_value(ranker) < SIGNIFICANT:
             return (
@@ -196,7 +202,7 @@ class HeldOut:
         return f"On held-out items the {name} does harm: {gain} against {plain} ({self.tested(ranker)})."
 
     def expectation(self, ranker: str) -> str:
-        """How many hits to expect within the budget, in one sentence."""
+        """How many hits to expect within the budget, or which mean label, in one sentence."""
         line = next((one for one in self.hits if one.k == self.budget), None)
         if line is None:
             return (
@@ -205,44 +211,61 @@ class HeldOut:
             )
         each = "" if self.splits[0].qid is None else " of each query"
         found = f"Of the first {line.k}{each} you would find {_range(line, ranker)}"
-        logistic = "" if ranker == LOGISTIC else f", by {BASES[LOGISTIC]} {_range(line, LOGISTIC)}"
-        return f"{found}; by chance {line.chance:.3g}{logistic}."
+        best = ""
+        if self.numbers:
+            found = f"The first {line.k}{each} would have a mean {self.numbers} of {_range(line, ranker)}"
+            best = f", at best {line.best:.3g}"
+        theirs = f", by {label_of(self.baseline)} {_range(line, self.baseline)}"
+        return f"{found}; by chance {line.chance:.3g}{best}{'' if ranker == self.baseline else theirs}."
+
+    def concordance(self, ranker: str) -> float:
+        """How often the item with the larger label scores higher, on average over the splits."""
+        index = get("c_index")
+        return float(np.mean([index(one.y, one.scores[ranker], qid=one.qid) for one in self.splits]))
 
     def _repr_html_(self) -> str:
         """The hits table as a notebook shows it."""
         rows = [
-            [str(line.k), f"{line.chance:.1f}", *(_cell(line, name) for name in self.rankers)]
+            [str(line.k), figure_of(line, line.chance), *(_cell(line, name) for name in self.rankers)]
             for line in self.hits
         ]
-        caption = f"Hits among the first of {self.rows} held-out items, means over {len(self.splits)} splits"
+        what = f"Mean {self.numbers} of" if self.numbers else "Hits among"
+        caption = f"{what} the first of {self.rows} held-out items, means over {len(self.splits)} splits"
         heads = ["first", "chance", *map(label_of, self.rankers)]
         return html_table(caption, heads, rows, below="In brackets: where four of five such lists lie.")
 
 
 def _cell(line: Hits, ranker: str) -> str:
     interval = line.interval(ranker)
-    between = "" if interval is None else f" ({interval[0]}–{interval[1]})"
-    return f"{line.mean(ranker):.1f}{between}"
+    shown = () if interval is None else tuple(figure_of(line, edge, whole=True) for edge in interval)
+    return figure_of(line, line.mean(ranker)) + (f" ({shown[0]}–{shown[1]})" if shown else "")
+
+
+def figure_of(line: Hits, value: float, *, whole: bool = False) -> str:
+    """Hits with one digit, or none of an interval; a mean label with three that count."""
+    if line.least is not None:
+        return f"{value:.3g}"
+    return f"{value:.0f}" if whole else f"{value:.1f}"
 
 
 def _range(line: Hits, ranker: str) -> str:
     low_high = line.interval(ranker)
     if low_high is None:
         return f"{line.mean(ranker):.3g}"
-    low, high = low_high
-    return f"{low} to {high}" if low < high else f"{low}"
+    low, high = (figure_of(line, edge, whole=True) for edge in low_high)
+    return f"{low} to {high}" if low != high else low
 
 
-def chance_value(
-    statistic: RankStatistic, y: NDArray[np.int8], qid: NDArray[np.int64] | None = None
-) -> float:
+def chance_value(statistic: RankStatistic, y: NDArray[Any], qid: NDArray[np.int64] | None = None) -> float:
     """The statistic of a random order, on average: every position is as likely to hold a positive.
 
     >>> from toprank.statistics import get
     >>> chance_value(get("precision@1"), np.array([1, 0, 0, 0], dtype=np.int8))
     0.25
     """
-    if not isinstance(statistic, LinearRankStatistic):
+    if isinstance(statistic, TopGain):
+        return 0.0
+    if not isinstance(statistic, LinearRankStatistic) or y.dtype.kind == "f":
         return chance_by_lot(statistic, y, qid)
     lists = np.zeros(len(y), dtype=np.int64) if qid is None else qid
     sizes, positives = np.bincount(lists), np.bincount(lists, y).astype(np.int64)
@@ -287,6 +310,8 @@ def judge(
             lost = importance_at(
                 task.budget, ranker, X_held, held.y, held.qid, encoder, np.random.default_rng(seed)
             )
+            # Of hits the number counts, of other labels their mean.
+            lost /= 1 if held.kind == "binary" else task.budget
             importance[name] = dict(
                 zip([one.name for one in features_of(encoder)], lost.tolist(), strict=True)
             )

@@ -18,6 +18,7 @@ from toprank.workflow.candidates import LOGISTIC
 from toprank.workflow.contributions import cells_in_words, contributions, features_of, words_for
 from toprank.workflow.fitting import fit_quietly, without_order
 from toprank.workflow.held_out import HeldOut, Task
+from toprank.workflow.regression import blended_out_of_fold
 from toprank.workflow.splits import out_of_fold_splits
 
 if TYPE_CHECKING:
@@ -47,23 +48,26 @@ MOST_PARTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Scores that order some items, and the places logistic regression gives them.
+    """Scores that order some items, and the places the baseline gives them.
 
     Parameters
     ----------
     order : array
         Rows best first.
     scores : array
-    logistic : array
-        Scores of logistic regression.
+    baseline_scores : array
+        Scores of the baseline.
     right : str
         `OUT_OF_FOLD`, `UNSEEN` or `USED`.
+    baseline : str
+        Who that is: logistic regression, or ridge regression where labels are numbers.
     """
 
     order: NDArray[np.intp]
     scores: Floats
-    logistic: Floats
+    baseline_scores: Floats
     right: str
+    baseline: str = LOGISTIC
 
 
 @dataclass(frozen=True)
@@ -93,9 +97,11 @@ def out_of_fold_scores(
     Rankers' scores have no common scale, as classifiers' log-odds have: their rows go by the place within
     their fold.
     """
-    if name == ENSEMBLE:
+    if name == ENSEMBLE and task.items.kind == "binary":
         return np.asarray(fitted.out_of_fold_scores_)
     items = task.items
+    if name == ENSEMBLE:
+        return np.asarray(blended_out_of_fold(fitted, X, items.y))
     try:
         folds = out_of_fold_splits(items, FOLDS, settings.seed)
     except ValueError:
@@ -141,8 +147,8 @@ def list_items(
     ids = roles.identifiers(table) if roles.id in table.columns else None
     qid = roles.queries(table) if roles.qid in table.columns else None
     more: dict[str, Any] = {"order": place.right}
-    if name != LOGISTIC:
-        more["logistic_rank"] = ranks_of(best_first(place.logistic), qid)
+    if name != place.baseline:
+        more[f"{place.baseline}_rank"] = ranks_of(best_first(place.baseline_scores), qid)
     if held_out is not None:
         more[f"in_first_{budget}"] = _firmness(held_out, name, budget, len(table), place.right, qid)
     reasons = reasons_for(model, table, X, listing_order(place.order, qid))

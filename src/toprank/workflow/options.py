@@ -9,17 +9,21 @@ import numpy as np
 from toprank.contenders import LINEAR_SVM, others
 from toprank.datasets import InputError
 from toprank.ensemble.heads import heads_of
+from toprank.labels import LabelKind
 from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, SHORT_NAMES, Settings, named_rankers
 from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.aims import Aim, aim_of
 from toprank.workflow.exact_options import ExactOptions
+from toprank.workflow.fitting import value_of
+from toprank.workflow.regression import REGRESSORS, RIDGE, names_for_numbers
 from toprank.workflow.source import Source
 
 __all__ = [
     "PREFERENCES",
     "RankOptions",
     "check_base",
+    "check_kind",
     "checked_ranker",
     "checked_settings",
     "list_length",
@@ -115,9 +119,9 @@ def checked_settings(
     deep = min(max(DEPTH_FACTOR * number, 2), longest) if depth is None else depth
     if not 2 <= deep <= longest:
         raise InputError(f"--depth {deep}: give a number from 2 to {longest}, the length of the list.")
-    aim = aim_of(f"dcg@{number}" if statistic is None else statistic, number)
+    aim = aim_of(statistic, number, source.kind)
     _check_queries(source)
-    _check_cutoff(aim.optimised, deep, source)
+    _check_cutoff(aim, deep, source)
     check_base(base)
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"--time-limit {time_limit:g}: give a number of seconds above 0.")
@@ -140,6 +144,18 @@ def check_base(name: str) -> None:
         raise InputError(f"--base {name!r} is not one of {', '.join(BASES)}.")
 
 
+def check_kind(ranker: str, kind: LabelKind) -> None:
+    """Refuse a ranker that cannot learn from labels of this kind."""
+    if kind == "binary" and ranker == RIDGE:
+        raise InputError("--ranker ridge is for numbers as labels; of two classes logistic is its like.")
+    known = names_for_numbers(kind) if kind != "binary" else [ranker]
+    if ranker not in known:
+        raise InputError(
+            f"--ranker {ranker} learns from two classes, and labels are {kind}: choose one of"
+            f" {', '.join(known)}, or make two classes of them with --positive."
+        )
+
+
 def checked_ranker(name: str) -> str:
     """The name of a ranker as `toprank.lineup.named_rankers` writes it, however the user did.
 
@@ -148,7 +164,7 @@ def checked_ranker(name: str) -> str:
     >>> checked_ranker("exact")
     'ExactRanker'
     """
-    known = named_rankers()
+    known = {**named_rankers(), **REGRESSORS}
     spelled = {key.lower().removesuffix("ranker"): key for key in known}
     spelled |= {key.lower(): name for key, name in SHORT_NAMES.items()}
     spelled |= {key.lower(): key for key in known} | {label.lower(): key for key, label in known.items()}
@@ -158,16 +174,20 @@ def checked_ranker(name: str) -> str:
 
 
 def _check_queries(source: Source) -> None:
+    which = "of both classes" if source.kind == "binary" else "with different labels"
     if not can_be_ranked(source.labelled.y, source.labelled.qid):
         raise InputError(
-            f"--qid {source.roles.qid!r}: no query has items of both classes, so that no order within a query"
-            " is better than another; leave --qid out to rank all items as one list."
+            f"--qid {source.roles.qid!r}: no query has items {which}, so that no order within a query is better"
+            " than another; leave --qid out to rank all items as one list."
         )
 
 
-def _check_cutoff(statistic: LinearRankStatistic, depth: int, source: Source) -> None:
+def _check_cutoff(aim: Aim, depth: int, source: Source) -> None:
     """Refuse a statistic that is the same for every order of the top: there is nothing to optimise."""
-    y, qid = source.labelled.y, source.labelled.qid
+    y, qid, statistic = source.labelled.y, source.labelled.qid, aim.optimised
+    if not isinstance(statistic, LinearRankStatistic) or source.kind != "binary":
+        value_of(aim.measured, y, np.arange(len(y), dtype=np.float64), qid)  # it may want two classes
+        return
     try:
         # Which rows are at the top does not matter here, only how many.
         weights = heads_of(np.arange(len(y), dtype=np.float64), qid, top=depth).weights(statistic, y)

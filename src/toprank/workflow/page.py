@@ -18,7 +18,7 @@ __all__ = ["comparison_page_of", "page_of", "page_summary", "ranking_page_of"]
 
 MOST_DATA_COLUMNS = 20
 """Columns of the user's table that go into the page, those that count most first; --out has them all."""
-OURS = ("rank", "score", "logistic_rank", "why")
+OURS = ("rank", "score", "why")
 
 
 def page_of(report: RankReport | CompareReport, command: str = "") -> bytes:
@@ -47,14 +47,15 @@ def page_summary(report: RankReport, command: str = "") -> dict[str, Any]:
 def _by_columns(report: RankReport) -> dict[str, Any]:
     """The list, which column of it is what, and how many of the user's columns are left out."""
     listing = report.listing
-    ours = {name: _own(name, listing) for name in (*OURS, "row", "order", f"in_first_{report.budget}")}
+    theirs_too = ("row", "order", f"in_first_{report.budget}", f"{report.baseline}_rank")
+    ours = {name: _own(name, listing) for name in (*OURS, *theirs_too)}
     roles = report.model.roles
     parts = {
         "rank": ours["rank"],
         "item": roles.id if roles.id in listing.columns else ours["row"],
         "query": roles.qid if roles.qid in listing.columns else None,
         "score": ours["score"],
-        "logistic_rank": ours["logistic_rank"],
+        "baseline_rank": ours[f"{report.baseline}_rank"],
         "firm": ours[f"in_first_{report.budget}"],
         "target": roles.target if roles.target in listing.columns and report.order != "unseen" else None,
         "why": ours["why"],

@@ -18,11 +18,13 @@ from toprank.model import RankingModel
 from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
 from toprank.workflow.afford import affordable_members
+from toprank.workflow.aims import IN_WORDS, Aim
 from toprank.workflow.candidates import (
     INNER_FOLDS,
     LOGISTIC,
     OUTER_FOLDS,
     Choice,
+    baseline_for,
     candidates_for,
     choose,
     fits_an_ensemble,
@@ -39,7 +41,8 @@ from toprank.workflow.groups import Groups, group_shares
 from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
 from toprank.workflow.hints import column_hints, repeated_rows, width_hint
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
-from toprank.workflow.options import PREFERENCES, RankOptions, checked_settings
+from toprank.workflow.options import PREFERENCES, RankOptions, check_kind, checked_settings
+from toprank.workflow.regression import members_of_blend
 from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.source import Source, provenance
 from toprank.workflow.splits import held_out_by, held_out_splits
@@ -103,6 +106,7 @@ class _Job:
         if options.prefer not in PREFERENCES:
             raise InputError(f"--prefer {options.prefer!r} is not one of {', '.join(PREFERENCES)}.")
         wanted, exact = options.wanted, options.exact
+        check_kind(wanted, source.kind)
         exact.check(wanted, depth=options.depth)
         demands = None if exact.constraints is None else read_demands(exact.constraints)
         budget, aim, settings = checked_settings(
@@ -132,7 +136,7 @@ class _Job:
         if others is not None:
             # Before the search: a column the new file lacks should not come to light after it.
             encoder.encode(source.roles.features(others))
-        names, remarks = _able(candidates_for(wanted, options.prefer), items)
+        names, remarks = _able(candidates_for(wanted, options.prefer, source.kind), items)
         listed = None if others is None else source.roles.features(others)
         job = cls(
             source,
@@ -147,7 +151,7 @@ class _Job:
             source.table if others is None else others,
             others is not None,
             Run(time_limit=options.time_limit),
-            [*aim.remarks, *remarks],
+            [*_about_labels(source, aim), *aim.remarks, *remarks],
         )
         job._prepare()
         return job
@@ -157,7 +161,7 @@ class _Job:
         items = self.task.items
         if ENSEMBLE in self.names:
             self._choose_members()
-        if set(self.names) - {LOGISTIC, *BASES}:
+        if set(self.names) - {LOGISTIC, *BASES} and items.kind == "binary":
             self.watch.stage("Preparing the kernels")
             # What climbs; a proof is compiled by another process while the fit that wants it climbs.
             warm_up(DirectRanker(max_iter=2), self.X, items.qid)
@@ -180,8 +184,9 @@ class _Job:
                 f"The time limit is too short for an ensemble; {label_of(self.names[0])} is used."
             )
         elif members is not None:
+            taken = members if self.source.kind == "binary" else members_of_blend(members)
             self.remarks.append(
-                f"The ensemble is of {', '.join(members)}: others would take too long or cannot read this;"
+                f"The ensemble is of {', '.join(taken)}: others would take too long or cannot read this;"
                 " --time-limit sets more seconds."
             )
 
@@ -217,8 +222,9 @@ class _Job:
     def judged(self, kept: keep_best_on_interrupt) -> HeldOut | None:
         """Figures on held-out rows; Ctrl-C ends it early, and so does the clock."""
         items, options = self.task.items, self.options
-        if min(self.source.positives, self.source.rows - self.source.positives) < 2:
-            self.remarks.append("Only one item of a class: there is nothing to hold out.")
+        if not self.source.can_be_held_out:
+            few = "Only one item of a class" if self.source.kind == "binary" else "There are too few items"
+            self.remarks.append(f"{few}: there is nothing to hold out.")
             return None
         self.watch.stage("Judging on held-out items", steps=options.splits)
         done: list[Judged] = []
@@ -244,7 +250,13 @@ class _Job:
         if not done:
             return None
         overlap = options.held_out if items.times is None else OVERLAP_BY_TIME
-        return HeldOut(tuple(done), overlap, self.task.budget, self.task.statistic)
+        numbers = "" if items.kind == "binary" else self.source.roles.target
+        return HeldOut(tuple(done), overlap, self.task.budget, self.task.statistic, self.baseline, numbers)
+
+    @property
+    def baseline(self) -> str:
+        """The ranker that every other one has to beat."""
+        return baseline_for(self.source.kind)
 
     def _fits_left(self, done: int) -> int:
         """Fits that share the time, those that place each labelled item without its own label included."""
@@ -254,7 +266,7 @@ class _Job:
     @property
     def _dear(self) -> int:
         """How many candidates share the time of a split: logistic regression takes next to none."""
-        return max(1, sum(name != LOGISTIC for name in self.names))
+        return max(1, sum(name != self.baseline for name in self.names))
 
     def _settings_for(self, rows: int, fits: int) -> Settings:
         """For one fit on some of the rows: its share of the time, and of the depth."""
@@ -280,7 +292,7 @@ class _Job:
             return Choice(self.names[0])
         values = {name: held_out.values(name) for name in held_out.rankers}
         named = self.options.ranker is not None
-        return choose(self.names[0], self.options.prefer, named, values, held_out.fraction)
+        return choose(self.names[0], self.options.prefer, named, values, held_out.fraction, self.baseline)
 
     # -- the answer -------------------------------------------------------------------------------
 
@@ -334,31 +346,32 @@ class _Job:
             remarks=self._all_remarks(depth),
             interrupted=kept.interrupted,
             seconds=math.nan,
+            kind=items.kind,
+            baseline=self.baseline,
+            span=None if items.kind == "binary" else (float(items.y.min()), float(items.y.max())),
         )
 
     def _place(self, ranker: Any, name: str, X: Any) -> Place:
         """Where each item of the list stands: unseen ones by the model, labelled ones out of fold."""
         items, task = self.task.items, self.task
         names = self.encoder.feature_names
-        plain = self.task.made(LOGISTIC, items, self.settings, names, final=True)
+        plain, base = self.task.made(self.baseline, items, self.settings, names, final=True), self.baseline
         logistic, _ = fit_quietly(plain, self.X, items.y, None)
         if self.unseen:
             roles = self.source.roles
             qid = roles.queries(self.target) if roles.qid in self.target.columns else None
             scores = ranking_scores(ranker, X, qid)
-            return Place(ordered_by(ranker, X, qid), scores, ranking_scores(logistic, X), UNSEEN)
+            return Place(ordered_by(ranker, X, qid), scores, ranking_scores(logistic, X), UNSEEN, base)
         self.watch.stage("Ranking each labelled item without its own label")
         part = self._settings_for(self.source.rows * 4 // 5, 5)
         ours = out_of_fold_scores(name, ranker, task, self.X, part, names)
-        theirs = (
-            ours if name == LOGISTIC else out_of_fold_scores(LOGISTIC, logistic, task, self.X, part, names)
-        )
+        theirs = ours if name == base else out_of_fold_scores(base, logistic, task, self.X, part, names)
         if ours is None or theirs is None:
             self.remarks.append("There are too few items, or seconds, to rank each without its own label.")
             scores = ranking_scores(ranker, self.X, items.qid)
             order = ordered_by(ranker, self.X, items.qid)
-            return Place(order, scores, ranking_scores(logistic, self.X), USED)
-        return Place(best_first(ours), ours, theirs, OUT_OF_FOLD)
+            return Place(order, scores, ranking_scores(logistic, self.X), USED, base)
+        return Place(best_first(ours), ours, theirs, OUT_OF_FOLD, base)
 
     def _groups(self, listing: Any, place: Place) -> Groups | None:
         """Shares of the groups, where a column of them was named, is no clock, and the list has it."""
@@ -367,7 +380,7 @@ class _Job:
             return None
         qid = roles.queries(self.target) if roles.qid in self.target.columns else None
         order = listing_order(place.order, qid)
-        y = None if self.unseen else self.task.items.y[order]
+        y = None if self.unseen or self.source.kind != "binary" else self.task.items.y[order]
         return group_shares(listing, roles.group, ranks_of(place.order, qid)[order], self.task.budget, y)
 
     def _all_remarks(self, depth: int | None) -> list[str]:
@@ -391,11 +404,26 @@ class _Job:
         }
 
 
+def _about_labels(source: Source, aim: Aim) -> list[str]:
+    """What the labels were taken to be, where they are not two classes, and what counts then."""
+    if source.kind == "binary":
+        return []
+    y, target = source.labelled.y, source.roles.target
+    values = f"{len(np.unique(y))} grades" if source.kind == "ordinal" else "numbers"
+    return [
+        f"{target!r} holds {values} from {y.min():g} to {y.max():g}, the larger the nearer to the top; what"
+        f" counts is {aim.measured}{IN_WORDS.get(aim.measured.name, '')}. --labels says what they are,"
+        " --positive makes two classes of them."
+    ]
+
+
 def _able(names: list[str], items: Items) -> tuple[list[str], list[str]]:
     """The candidates that so many items allow, and what to say about the others."""
     if ENSEMBLE not in names or fits_an_ensemble(items):
         return names, []
     rest = [name for name in names if name != ENSEMBLE]
+    if items.kind != "binary":
+        return rest, [f"There are too few items for an ensemble; {label_of(rest[0])} is used."]
     fewest = int(np.bincount(items.y, minlength=2).min())
     items_ = "item" if fewest == 1 else "items"
     return rest, [

@@ -14,9 +14,10 @@ from toprank.datasets import Note
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.exact import Certificate
 from toprank.exact.certificate import UNDER_CONSTRAINTS
+from toprank.labels import LabelKind
 from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
-from toprank.workflow.candidates import label_of
+from toprank.workflow.candidates import LOGISTIC, label_of
 from toprank.workflow.fitting import outcome_sentence
 from toprank.workflow.found import Found
 from toprank.workflow.groups import Groups
@@ -67,7 +68,9 @@ class RankReport:
     order : str
         Whether the items' own labels took part: `toprank.workflow.listing.OUT_OF_FOLD`, UNSEEN or USED.
     statistic : str
-    rows, positives, budget : int
+    rows, budget : int
+    positives : int or None
+        None where labels are numbers.
     depth : int or None
         How many items were reranked; None where nothing was.
     delivered : str
@@ -101,6 +104,12 @@ class RankReport:
         What else a user should know.
     interrupted : bool
     seconds : float
+    kind : {"binary", "ordinal", "continuous"}
+        What the labels are.
+    baseline : str
+        The ranker that every other one has to beat.
+    span : (float, float) or None
+        The smallest and the largest label, where they are numbers.
     """
 
     model: RankingModel
@@ -109,7 +118,7 @@ class RankReport:
     order: str
     statistic: str
     rows: int
-    positives: int
+    positives: int | None
     budget: int
     depth: int | None
     delivered: str
@@ -130,6 +139,9 @@ class RankReport:
     remarks: list[str]
     interrupted: bool
     seconds: float
+    kind: LabelKind = "binary"
+    baseline: str = LOGISTIC
+    span: tuple[float, float] | None = None
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toprank.datasets import InputError, Note, Table, warning_sentences
-from toprank.datasets.roles import binary_labels
+from toprank.datasets.roles import binary_labels, number_labels
 from toprank.model import RankingModel, load_model
 from toprank.workflow.aims import aim_of
 from toprank.workflow.fitting import value_of
@@ -83,11 +83,12 @@ def _value(model: RankingModel, table: Table) -> tuple[float | None, float]:
     if model.roles.target not in table.columns:
         return None, math.nan
     labels = table.frame[model.roles.target]
+    kind = model.provenance.get("labels", "binary")
     try:
-        y, _ = binary_labels(labels, positive=model.positive)
+        y = binary_labels(labels, positive=model.positive)[0] if kind == "binary" else number_labels(labels)
     except InputError:
         return None, math.nan
     scores, _ = model.scores(table)
     qid = model.roles.queries(table) if model.roles.qid in table.columns else None
-    statistic = aim_of(model.statistic, len(y)).measured
+    statistic = aim_of(model.statistic, len(y), kind).measured
     return value_of(statistic, y, scores, qid), chance_value(statistic, y, qid)

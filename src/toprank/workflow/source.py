@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.load import Dataset
 from toprank.datasets.readings import DateReading, TextReading
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
+from toprank.labels import LabelKind
 from toprank.workflow.flags import in_flags
 
 __all__ = [
@@ -30,6 +31,10 @@ __all__ = [
     "split_column",
     "with_and_without_label",
 ]
+
+
+FEWEST_NUMBERS = 8
+"""Rows with numbers as labels that can be parted to learn from and to judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,8 @@ class Columns:
         Of a text file, where they should not be found out.
     split_by : str or None
         Column by which rows are held out: the latest ones where it says when, else whole groups.
+    labels : {"binary", "ordinal", "continuous"} or None
+        What the labels are, where their values should not tell.
     """
 
     target: str | None = None
@@ -55,6 +62,7 @@ class Columns:
     qid: str | None = None
     group: str | None = None
     split_by: str | None = None
+    labels: str | None = None
     ignore: Sequence[str] = ()
     categorical: Sequence[str] = ()
     positive: Sequence[str] = ()
@@ -100,9 +108,20 @@ class Source:
         return len(self.table)
 
     @property
-    def positives(self) -> int:
-        """How many of them belong at the top."""
-        return int(self.labelled.y.sum())
+    def kind(self) -> LabelKind:
+        """What their labels are."""
+        return self.labelled.kind
+
+    @property
+    def positives(self) -> int | None:
+        """How many of them belong at the top; None where labels are numbers."""
+        return int(self.labelled.y.sum()) if self.kind == "binary" else None
+
+    @property
+    def can_be_held_out(self) -> bool:
+        """Whether there are two rows at least to learn from and to judge, of either class."""
+        positives = self.positives
+        return self.rows >= FEWEST_NUMBERS if positives is None else 2 <= positives <= self.rows - 2
 
 
 def provenance(source: Source, budget: int, seed: int) -> dict[str, Any]:
@@ -114,6 +133,7 @@ def provenance(source: Source, budget: int, seed: int) -> dict[str, Any]:
         "data_sha256": source.fingerprint,
         "rows": source.rows,
         "positives": source.positives,
+        "labels": source.kind,
         "budget": budget,
         "seed": seed,
         "scikit_learn": sklearn.__version__,
@@ -261,7 +281,7 @@ def _source(
 ) -> Source:
     table, unlabelled = with_and_without_label(table, roles.target)
     times, said = (None, "") if columns.split_by is None else split_column(table, columns.split_by)
-    labelled = Labelled.of(table, roles, positive=columns.positive)
+    labelled = Labelled.of(table, roles, positive=columns.positive, labels=_checked_kind(columns.labels))
     if groups is not None and labelled.groups is None:
         labelled = replace(labelled, groups=groups)
     nominal = tuple(dict.fromkeys((*categorical, *columns.categorical)))
@@ -280,6 +300,15 @@ def _source(
         remarks += tuple(datasets.warning_sentences(notes))
     said_so = tuple(map(in_flags, remarks))
     return Source(table, labelled, roles, nominal, fingerprint, said_so, unlabelled, times)
+
+
+def _checked_kind(labels: str | None) -> LabelKind | None:
+    if labels is None:
+        return None
+    for kind in get_args(LabelKind):
+        if labels == kind:
+            return kind  # type: ignore[no-any-return]
+    raise InputError(f"--labels {labels!r} is not one of {', '.join(get_args(LabelKind))}.")
 
 
 def _held_together(columns: Columns) -> str | None:

@@ -28,7 +28,7 @@ def held_out_splits(items: Items, *, repeats: int, held_out: float, seed: int) -
     """
     if items.times is None:
         yield from half_splits(
-            items.y,
+            items.strata if items.groups is None else items.y,
             repeats=repeats,
             test_fraction=held_out,
             groups=items.groups,
@@ -38,13 +38,14 @@ def held_out_splits(items: Items, *, repeats: int, held_out: float, seed: int) -
         return
     late = latest(items.times, held_out)
     for part in (late, ~late):
-        if len(np.unique(items.y[part])) < 2:
+        if len(np.unique(items.strata[part])) < 2:
             which = "latest" if part is late else "earlier"
             raise InputError(
                 f"the {which} items hold one class only; change --held-out or leave --split-by out"
             )
     for rng in generator(seed).spawn(repeats):
-        yield Split(_some(items.y, ~late, EARLIER_SHARE, rng), _some(items.y, late, 0.5, rng))
+        y = items.strata
+        yield Split(_some(y, ~late, EARLIER_SHARE, rng), _some(y, late, 0.5, rng))
 
 
 def latest(times: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
@@ -81,9 +82,9 @@ def out_of_fold_splits(items: Items, n_folds: int, seed: int) -> list[Split]:
     if groups is None or by_query:
         return [Split(*fold) for fold in ranking_folds(items.y.astype(np.float64), items.qid, n_folds, rng)]
     names, codes = np.unique(groups, return_inverse=True)
-    dealt = _deal_groups(items.y, codes, min(n_folds, len(names)), rng)
+    dealt = _deal_groups(items.strata, codes, min(n_folds, len(names)), rng)
     splits = [Split(np.flatnonzero(dealt != k), np.flatnonzero(dealt == k)) for k in np.unique(dealt)]
-    if len(splits) < 2 or any(len(np.unique(items.y[split.train])) < 2 for split in splits):
+    if len(splits) < 2 or any(len(np.unique(items.strata[split.train])) < 2 for split in splits):
         raise ValueError("the items of one class sit in too few groups to be held out by turns")
     return splits
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from toprank.control import Outcome
 from toprank.datasets import Note, warning_sentences
 from toprank.exact import Certificate
-from toprank.lineup import BASELINE
 from toprank.statistics import get
 from toprank.workflow.advice import SIGNIFICANT, Figures
-from toprank.workflow.candidates import LOGISTIC, label_of
+from toprank.workflow.candidates import label_of
 from toprank.workflow.compare import CompareReport
 from toprank.workflow.cut_offs import figures_by_cut_off, mean_roc
 from toprank.workflow.explain import Explanation
@@ -52,6 +51,9 @@ def ranking_summary(
             "positives": report.positives,
             "target": roles.target,
             "positive": list(report.model.positive),
+            "label_kind": report.kind,
+            "span": report.span,
+            "baseline": report.baseline,
             "id": roles.id,
             "qid": roles.qid,
             "group": roles.group,
@@ -112,7 +114,7 @@ def comparison_summary(report: CompareReport, *, command: str = "") -> dict[str,
             "splits": report.splits,
             "rankers": rankers,
             "not_run": report.not_run,
-            "baseline": BASELINE,
+            "baseline": report.baseline,
             "tested": report.tested,
             "advice": report.advice,
             "remarks": report.remarks,
@@ -176,10 +178,13 @@ def _held_out(held_out: HeldOut, delivered: str) -> dict[str, Any]:
         "rows": held_out.rows,
         "statistic": {name: held_out.values(name) for name in rankers},
         "chance": held_out.chance,
+        "found": f"mean {held_out.numbers}" if held_out.numbers else "hits",
+        "concordance": {name: held_out.concordance(name) for name in rankers} if held_out.numbers else None,
         "hits": [
             {
                 "k": line.k,
                 "chance": line.chance,
+                "best": line.best,
                 "found": {name: list(line.found[name]) for name in rankers},
                 "mean": {name: line.mean(name) for name in rankers},
                 "interval": {name: line.interval(name) for name in rankers},
@@ -199,7 +204,7 @@ def _mark(one: Figures, report: CompareReport) -> str:
     """Whether a ranker differs from logistic regression by more than luck, and to which side."""
     if not one.p_value < SIGNIFICANT:
         return ""
-    baseline = next(other for other in report.figures if other.name == BASELINE)
+    baseline = next(other for other in report.figures if other.name == report.baseline)
     greater = one.test_mean > baseline.test_mean
     return "better" if greater == get(report.statistic).greater_is_better else "worse"
 
@@ -207,7 +212,7 @@ def _mark(one: Figures, report: CompareReport) -> str:
 def _labels(report: RankReport) -> dict[str, str]:
     """What the tables call the rankers."""
     judged = [] if report.held_out is None else report.held_out.rankers
-    return {name: label_of(name) for name in dict.fromkeys([report.delivered, LOGISTIC, *judged])}
+    return {name: label_of(name) for name in dict.fromkeys([report.delivered, report.baseline, *judged])}
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:

@@ -7,6 +7,7 @@ const LOOKS = [
   { color: "--line-4", dash: [10, 3, 2, 3], width: 1.75 },
 ];
 const CHANCE = { color: "--quiet", dash: [2, 4], width: 1.5 };
+const BEST = { color: "--quiet", dash: [10, 4], width: 1 };
 
 const charts = [];
 let shownPart = "top";
@@ -177,6 +178,16 @@ const cutOffSpecs = (names, looks) => {
   };
   const asHigh = (_, high) => [0, Math.max(high, 1e-9) * 1.05];
   const shareOf = (_, high) => [0, Math.min(1, Math.max(high, 1e-9) * 1.05)];
+  if (numbers) {
+    const best = { label: "at best", look: BEST, values: at.best };
+    const room = (low, high) => [low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)];
+    return [
+      {
+        ...common, title: `Mean ${data.target} of the items inspected`, yLabel: `mean ${data.target}`,
+        lines: [...lines("mean", at.chance, true), best], heights: room, show: (value) => digits(value, 3),
+      },
+    ];
+  }
   const hitRate = at.k.map((k, index) => at.chance[index] / k);
   return [
     { ...common, title: "Hits", yLabel: "hits", lines: lines("mean", at.chance, true), heights: asHigh, show: oneDigit },
@@ -255,6 +266,7 @@ const startCharts = () => {
     byId("legend").append(
       ...names.map((name) => swatch(data.labels[name] + (name === data.delivered ? " (delivered)" : ""), looks[name])),
       swatch("chance", CHANCE),
+      ...(numbers ? [swatch("at best", BEST)] : []),
     );
     const parent = byId("curve-charts");
     cutOffSpecs(names, looks).forEach((spec) => drawChart(parent, spec));

@@ -1,4 +1,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
+/** Whether labels are numbers, whose mean counts, and not hits, which are counted. */
+const numbers = Boolean(data.span);
+const baselineLabel = data.labels ? data.labels[data.baseline] : "";
 const byId = (id) => document.getElementById(id);
 
 /** An element with attributes and children; strings become text, never markup. */

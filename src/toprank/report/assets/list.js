@@ -17,8 +17,8 @@ const startList = () => {
 
   const ours = Object.entries(HEADS).flatMap(([part, head]) => {
     if (part === "moved") {
-      if (!list.parts.logistic_rank) return [];
-      const theirs = cellsOf(list.parts.logistic_rank);
+      if (!list.parts.baseline_rank) return [];
+      const theirs = cellsOf(list.parts.baseline_rank);
       return [{ part, head: "moved", cells: ranks.map((rank, row) => theirs[row] - rank), shown: true }];
     }
     const name = list.parts[part];
@@ -139,7 +139,7 @@ const startList = () => {
   };
 
   const movedWords = (cell, rank) =>
-    cell === 0 ? "where logistic regression has it" : `logistic regression has it at ${whole(rank + cell)}`;
+    cell === 0 ? `where ${baselineLabel} has it` : `${baselineLabel} has it at ${whole(rank + cell)}`;
   const bodyRows = (row) => {
     const id = `details-${row}`;
     const isOpen = open.has(row);
@@ -205,7 +205,7 @@ const startList = () => {
   addEventListener("beforeprint", () => draw(Math.max(Number(size.value), Math.min(data.budget, 200))));
   addEventListener("afterprint", () => draw());
   const note = [];
-  if (list.parts.logistic_rank) note.push("moved: places up or down against logistic regression.");
+  if (list.parts.baseline_rank) note.push(`moved: places up or down against ${baselineLabel}.`);
   if (list.parts.firm) note.push(`in first ${data.budget}: in how many of the resamples the item stands there; 2 of 5 is a place not to rely on.`);
   if (list.left_out) note.push(`${whole(list.left_out)} more columns are in the file that --out writes.`);
   byId("list-note").textContent = note.join(" ");

@@ -1,0 +1,115 @@
+"""Rankers for labels that are numbers: regressors, cross-fitted and blended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from toprank.contenders import other_regressors
+from toprank.labels import LabelKind
+from toprank.lineup import BASES, ENSEMBLE, Contender, Settings, capabilities, lineup
+from toprank.workflow.fitting import Items
+from toprank.workflow.splits import out_of_fold_splits
+
+__all__ = [
+    "REGRESSORS",
+    "RIDGE",
+    "blend",
+    "blended_out_of_fold",
+    "contenders_for_numbers",
+    "make_regressor",
+    "members_of_blend",
+    "names_for_numbers",
+]
+
+RIDGE = "ridge"
+REGRESSORS = {RIDGE: "ridge regression", "forest": BASES["forest"], "boosting": BASES["boosting"]}
+"""Who can be asked for by name, and what to call it; the first is what every other one has to beat."""
+TREES = 100
+"""Of a forest: it is fitted dozens of times."""
+LAMBDARANK = ("LightGBM lambdarank", "XGBoost lambdarank")
+
+
+def make_regressor(name: str, seed: int) -> Any:
+    """The unfitted regressor of that name, one of `REGRESSORS` or "lightgbm".
+
+    >>> make_regressor("ridge", 0).alphas.shape
+    (13,)
+    """
+    if name == "forest":
+        from sklearn.ensemble import RandomForestRegressor
+
+        # A third of the columns at each split, as forests for regression were published; all take too long.
+        return RandomForestRegressor(TREES, min_samples_leaf=3, max_features=1 / 3, random_state=seed)
+    if name == "boosting":
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        return HistGradientBoostingRegressor(learning_rate=0.05, min_samples_leaf=10, random_state=seed)
+    if name == "lightgbm":
+        from lightgbm import LGBMRegressor
+
+        slow = {"learning_rate": 0.03, "n_estimators": 200, "subsample": 0.7, "subsample_freq": 1}
+        return LGBMRegressor(**slow, colsample_bytree=0.7, n_jobs=1, verbosity=-1, random_state=seed)
+    from sklearn.linear_model import RidgeCV
+
+    return RidgeCV(alphas=np.logspace(-3, 3, 13))
+
+
+def blend(items: Items, seed: int, *, folds: int, members: Collection[str] | None = None) -> Any:
+    """Regressors whose out-of-fold predictions are added up with weights that are not negative.
+
+    Parameters
+    ----------
+    items : Items
+        Rows to be learned from; those of one group, or of one query, are held out together.
+    seed, folds : int
+    members : collection of str or None
+        Those of `toprank.workflow.afford` that can be afforded; None for all.
+    """
+    from sklearn.ensemble import StackingRegressor
+    from sklearn.linear_model import LinearRegression
+
+    taken = members_of_blend(members)
+    return StackingRegressor(
+        [(name, make_regressor(name, seed)) for name in taken],
+        final_estimator=LinearRegression(positive=True),
+        cv=[tuple(fold) for fold in out_of_fold_splits(items, folds, seed)],
+    )
+
+
+def blended_out_of_fold(fitted: Any, X: Any, y: Any) -> Any:
+    """What a fitted blend makes of its members' predictions for rows that they never saw."""
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_predict
+
+    unseen = [cross_val_predict(clone(member), X, y, cv=fitted.cv) for _, member in fitted.estimators]
+    return fitted.final_estimator_.predict(np.column_stack(unseen))
+
+
+def members_of_blend(affordable: Collection[str] | None) -> list[str]:
+    """Regressors of a blend, of those that can be afforded; ridge regression is always among them."""
+    known = [RIDGE, "boosting", "forest", *(["lightgbm"] if find_spec("lightgbm") is not None else [])]
+    return [name for name in known if name == RIDGE or affordable is None or name in affordable]
+
+
+def names_for_numbers(kind: LabelKind) -> list[str]:
+    """Who can be asked for by name where labels are of this kind."""
+    own = [name for name, can in capabilities().items() if kind in can.labels and name != "RankerCV"]
+    return [ENSEMBLE, *REGRESSORS, *own, *(LAMBDARANK if kind == "ordinal" else ())]
+
+
+def contenders_for_numbers(items: Items, settings: Settings, rows: int) -> list[Contender]:
+    """Everyone who takes part in a comparison where labels are numbers, ridge regression first."""
+
+    def regressor(name: str) -> Contender:
+        return Contender(REGRESSORS[name], lambda: make_regressor(name, settings.seed))
+
+    able = {name for name, can in capabilities().items() if items.kind in can.labels}
+    able |= set(LAMBDARANK) if items.kind == "ordinal" else set()
+    queries = items.qid is not None
+    own = [one for one in lineup(settings, rows, queries=queries) if one.name in able]
+    theirs = [Contender(name, make) for name, make in other_regressors(settings.seed).items()]
+    return [*map(regressor, REGRESSORS), *theirs, *own]
