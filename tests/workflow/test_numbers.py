@@ -156,6 +156,20 @@ def test_the_command_says_what_it_does(here, capsys):
     assert "adds" in capsys.readouterr().out
 
 
+def test_a_blend_is_saved_and_scores_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(regression, "TREES", 5)
+    _numbers(40).to_csv("items.csv", index=False)
+    arguments = ["rank", "items.csv", "-t", "loss", "--id", "code", "--ignore", "grade", "--splits", "0"]
+    assert (
+        main([*arguments, "--model", "m.skops", "--new", "items.csv", "--out", "first.csv", "--quiet"]) == 0
+    )
+    assert main(["score", "m.skops", "items.csv", "--out", "again.csv", "--quiet"]) == 0
+    first, again = (pd.read_csv(name) for name in ("first.csv", "again.csv"))
+    assert first["code"].tolist() == again["code"].tolist()
+    np.testing.assert_array_equal(first["score"], again["score"])
+
+
 def test_all_figures_are_finite_json(here):
     report = rank_items(_continuous(), RankOptions(budget=10, splits=3, ranker="ridge"))
     summary = ranking_summary(report, {}, head=3)
@@ -191,7 +205,7 @@ def test_rankers_are_compared_with_ridge_regression(here, target):
     [
         ([5.5] * 6, [], "target 'y' has one class only ('5.5')"),
         ([5.5] * 6, ["--labels", "continuous"], "target 'y' is 5.5 in every row"),
-        ([""] * 6, [], "6 of 6 labels are missing"),
+        ([""] * 6, [], "12 of 12 labels are missing"),
         ([1.5, 2.5, "inf", 3.5, 4, 5], [], "'y': inf in row 3 is no finite number"),
         (list("abcabc"), [], "say which belong at the top with --positive"),
         (list("abcabc"), ["--labels", "ordinal"], "holds words ('a' in row 1), which have no order"),
@@ -211,7 +225,7 @@ def test_rankers_are_compared_with_ridge_regression(here, target):
     ],
 )
 def test_bad_labels_are_one_line(tmp_path, capsys, cells, options, said):
-    rows = "\n".join(f"{k},{cell}" for k, cell in enumerate(cells))
+    rows = "\n".join(f"{k},{cell}" for k, cell in enumerate(2 * cells))
     (tmp_path / "d.csv").write_text(f"x,y\n{rows}\n")
     for command in ("rank", "compare"):
         extra = [] if command == "rank" else ["--splits", "2"]

@@ -185,7 +185,7 @@ def number_labels(column: pd.Series[Any], *, positive: Sequence[str] = ()) -> ND
         )
     if not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values))) + 1
-        raise InputError(f"target {name!r}: {column.iloc[row - 1]!r} in row {row} is no finite number.")
+        raise InputError(f"target {name!r}: {values[row - 1]:g} in row {row} is no finite number.")
     if values.min() == values.max():
         raise InputError(f"target {name!r} is {values[0]:g} in every row; ranking needs different values.")
     return values

@@ -40,6 +40,7 @@ PARTS = frozenset(
         "numpy.dtype",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",
+        "sklearn.utils._bunch.Bunch",
     }
 )
 """What the members of our ensembles and our bases consist of and skops does not load unasked. Building one

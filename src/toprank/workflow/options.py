@@ -177,8 +177,8 @@ def _check_queries(source: Source) -> None:
     which = "of both classes" if source.kind == "binary" else "with different labels"
     if not can_be_ranked(source.labelled.y, source.labelled.qid):
         raise InputError(
-            f"--qid {source.roles.qid!r}: no query has items {which}, so that no order within a query is better"
-            " than another; leave --qid out to rank all items as one list."
+            f"--qid {source.roles.qid!r}: no query has items {which}, so that no order within a query is"
+            " better than another; leave --qid out to rank all items as one list."
         )
 
 
