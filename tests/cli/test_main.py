@@ -243,7 +243,7 @@ BAD_ARGUMENTS = {
     "no target": (["rank", "items.csv"], "--target"),
     "missing target": (["rank", "items.csv", "-t", "label"], "target 'label'"),
     "one class": (["rank", "items.csv", "-t", "one"], "target 'one' has one class only"),
-    "three values": (["rank", "items.csv", "-t", "grade"], "'grade' has 3 different values"),
+    "three words": (["rank", "items.csv", "-t", "kind"], "'kind' has 3 different values"),
     "empty table": (["rank", "empty.csv", "-t", "y"], "'empty.csv' is empty"),
     "budget too large": ([*RANK, "--budget", "121"], "--budget 121: give a number from 1 to 120"),
     "budget too small": ([*RANK, "--budget", "0"], "--budget 0"),
