@@ -140,16 +140,9 @@ class _TopStatistic(RankStatistic):
 
 
 class _TopLoss(_TopStatistic):
-    """A loss of the best K; subclasses define `_of_top`."""
+    """A loss of the top K."""
 
     greater_is_better: ClassVar[bool] = False
-
-    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
-        return self._of_top(edge, labels, ties)
-
-    @abstractmethod
-    def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
-        """Loss of a list with these labels, given its top K."""
 
 
 @register
@@ -187,7 +180,7 @@ class WeakRankingLoss(_TopLoss):
         weights[:size] += each
         return CountTable.by_position(weights)
 
-    def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
+    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
         return edge.missed(ties) / edge.size if self.standardize else 2.0 * edge.missed(ties) / labels.size
 
 
@@ -257,7 +250,7 @@ class LocalizedRankingLoss(_TopLoss):
             raise ValueError(f"{self} counts the lower of two labels, and y has more; use negatives=rest")
         return int(np.count_nonzero(labels == low))
 
-    def _of_top(self, edge: _Edge, labels: Floats, ties: Ties) -> float:
+    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
         size, n = edge.size, labels.size
         miss = self._n_negatives(labels, size) / n * 2.0 / n
         swap = 2.0 / (n * (n - 1.0))
