@@ -4,11 +4,14 @@ import importlib
 import inspect
 import pathlib
 import re
+import shlex
 import warnings
 
 import pytest
+from typer.main import get_command
 
 import toprank
+from toprank.cli.main import app
 from toprank.statistics import base
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -30,6 +33,27 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", toprank.control.SearchStoppedWarning)
             exec(compile(code, f"{page.name}, block {number}", "exec"), names)
+
+
+def command_lines():
+    """Every line of the pages that calls the program: (page, line)."""
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.startswith("toprank ") and not line.startswith("toprank[") and "..." not in line:
+                yield pytest.param(line, id=f"{page.name}: {line}")
+
+
+@pytest.mark.parametrize("line", [*command_lines()])
+def test_the_options_of_a_command_exist(line):
+    """What it does is tested elsewhere; here, that nobody is shown an option that is not there."""
+    command, *rest = shlex.split(line.split(" > ")[0].split(" < ")[0], comments=True)[1:]
+    known = get_command(app).commands
+    if command.startswith("-"):
+        return
+    assert command in known
+    options = {name for one in known[command].params for name in (*one.opts, *one.secondary_opts)}
+    given = {word.split("=")[0] for word in rest if word.startswith("-") and word != "-"}
+    assert given <= options | {"--help"}
 
 
 def public_names():
