@@ -173,7 +173,10 @@ MODES = {
     ),
     "RankerCV": (
         {"Cs": (0.1, 1.0), "cv": 2},
-        modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="ordinal")),
+        [
+            *modes("ranker", toprank.PNormPush(), toprank.RankRLS(levels="ordinal")),
+            *modes("grid", {"loss": ("hinge", "squared_hinge")}),
+        ],
     ),
     "RankingForest": (
         {"n_estimators": 20},

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 
-from toprank import statistics
+from toprank import ExactRanker, PluginRanker, RankThenRerank, statistics
 from toprank.control import SearchStoppedWarning
 from toprank.rankers.p_norm_push import PNormPush
 from toprank.rankers.rank_rls import RankRLS
@@ -189,3 +191,61 @@ def test_limits_reach_the_inner_fits():
     assert search.ranker_.time_limit is None
     with pytest.raises(ValueError, match="Cs is empty"):
         RankerCV(RankSVM(), []).fit(X, y)
+
+
+def test_any_parameters_are_chosen_by_every_combination():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0.4).astype(int)
+    folds = list(StratifiedKFold(3).split(X, y))
+    grid = {"loss": ["hinge", "squared_hinge"], "C": [0.01, 1.0]}
+    search = RankerCV(RankSVM(tol=1e-8), grid=grid, cv=folds, statistic="dcg").fit(X, y)
+    assert search.params_ == [
+        {"loss": loss, "C": C} for loss in ("hinge", "squared_hinge") for C in (0.01, 1.0)
+    ]
+    for number, (train, test) in enumerate(folds):
+        for place, point in enumerate(search.params_):
+            alone = RankSVM(tol=1e-8, **point).fit(X[train], y[train])
+            expected = statistics.get("dcg")(y[test], alone.decision_function(X[test]))
+            assert search.scores_[number, place] == pytest.approx(expected)
+    assert search.best_params_ == search.params_[int(np.argmax(search.scores_.mean(axis=0)))]
+    assert search.best_params_["C"] == search.C_
+    assert search.ranker_.loss == search.best_params_["loss"]
+
+
+def test_the_top_and_what_is_inside_are_parameters_too():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0.4).astype(int)
+    ranker = RankThenRerank(reranker=ExactRanker(time_limit=1), cv=2)
+    grid = {"top": [20, 40], "reranker__penalty": [0.0, 0.05]}
+    search = RankerCV(ranker, grid=grid, cv=2, random_state=0).fit(X, y)
+    assert search.score(X, y) == statistics.get("dcg")(y, search.decision_function(X)), "the ranker's own"
+    assert len(search.params_) == 4
+    assert search.ranker_.top == search.best_params_["top"]
+    assert search.ranker_.reranker.penalty == search.best_params_["reranker__penalty"]
+    assert not hasattr(search, "C_")
+    assert ranker.top == 50, "the ranker given stays as it was"
+
+
+def test_estimators_as_values_are_copied():
+    X = np.random.default_rng(5).normal(size=(40, 2))
+    bases = [LogisticRegression(), GaussianNB()]
+    search = RankerCV(PluginRanker(), grid={"estimator": bases}, cv=2, random_state=0).fit(X, X[:, 0] > 0)
+    assert not any(hasattr(base, "classes_") for base in bases)
+    assert isinstance(search.best_params_["estimator"], (LogisticRegression, GaussianNB))
+
+
+@pytest.mark.parametrize(
+    "grid, complaint",
+    [
+        ({"penalty": [1.0]}, "grid: RankSVM has no parameter 'penalty'; it has C, .*loss"),
+        ({}, "grid is empty"),
+        ({"C": []}, "grid is empty"),
+        ({"C": [-1.0]}, "C"),
+    ],
+)
+def test_a_grid_that_cannot_be_tried(grid, complaint):
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=complaint):
+        RankerCV(RankSVM(), grid=grid, cv=2).fit(X, y)

@@ -1,19 +1,22 @@
-"""Rankers that choose C by cross-validation on any rank statistic."""
+"""Rankers that choose C, or any parameters, by cross-validation on any rank statistic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 
 from toprank import statistics
 from toprank.base import BaseRanker, Matrix, RankingData, abilities, clone_for_codes, take, tell_kind
+from toprank.base.levels import suited
 from toprank.control import Callback, Outcome, Progress, Run, Seed
 from toprank.labels import LabelKind
 from toprank.rankers.parts.parameters import check_penalty_weight
@@ -28,22 +31,25 @@ DEFAULT_CS = tuple(10.0**power for power in range(-3, 4))
 
 
 class RankerCV(BaseRanker):
-    """Chooses C for any ranker that has one, by a rank statistic on held-out rows, and refits on all rows.
+    """Chooses C, or any parameters, of a ranker by a rank statistic on held-out rows, and refits on all rows.
 
     Folds are stratified by label; with `qid` whole queries are held out, each fold getting its share of those
     that can be ranked, and there are fewer folds where these do not suffice. Within a fold the fits go from
-    small to large C, each starting from the last one's coefficients. Among equally good C the smallest
-    wins.
+    small to large C, each starting from the last one's coefficients. Among equally good values the first
+    tried wins, so the smallest C.
 
     Parameters
     ----------
     ranker : ranker
-        With a parameter `C`; a copy is fitted.
+        With a parameter `C`, or those in `grid`; a copy is fitted.
     Cs : array-like
-        The values to try.
+        The values of C to try.
+    grid : dict or None
+        Instead of C, the values to try of any parameters, of rankers inside it as well:
+        ``{"top": [50, 100], "reranker__penalty": [0.0, 0.1]}``. Every combination is tried.
     statistic : str, RankStatistic or None
-        What to judge by: "auc", "ndcg@10", "average_precision", ...; None is the AUC, or of grades or a
-        response the concordance index.
+        What to judge by: "auc", "ndcg@10", "average_precision", ...; None is the ranker's own, else the AUC,
+        or of grades or a response the concordance index.
     cv : int or splitter
         Number of folds, or anything scikit-learn takes for cross-validation.
     time_limit : float or None
@@ -61,13 +67,17 @@ class RankerCV(BaseRanker):
     Attributes
     ----------
     C_ : float
-        The chosen value.
+        The chosen value of C, where that is chosen.
     Cs_ : ndarray
-        The values tried, rising.
-    scores_ : ndarray of shape (n_folds, n_Cs)
+        The values tried, rising; without `grid`.
+    params_ : list of dict
+        What was tried.
+    best_params_ : dict
+        What was chosen.
+    scores_ : ndarray of shape (n_folds, n_params)
         The statistic on each fold.
     ranker_ : ranker
-        The copy fitted on all rows with `C_`.
+        The copy fitted on all rows with what was chosen.
     outcome_ : Outcome
         Of the last fit.
 
@@ -77,10 +87,15 @@ class RankerCV(BaseRanker):
     >>> search = RankerCV(RankSVM(), Cs=[0.1, 10.0], cv=3, random_state=0).fit(X, [0, 1, 0, 1, 0, 1])
     >>> search.C_
     0.1
+    >>> grid = {"loss": ["hinge", "squared_hinge"], "C": [0.1, 10.0]}
+    >>> RankerCV(RankSVM(), grid=grid, cv=3, random_state=0).fit(X, [0, 1, 0, 1, 0, 1]).best_params_
+    {'loss': 'hinge', 'C': 0.1}
     """
 
     C_: float
     Cs_: Floats
+    params_: list[dict[str, Any]]
+    best_params_: dict[str, Any]
     scores_: Floats
     ranker_: Any
     n_iter_: int
@@ -90,6 +105,7 @@ class RankerCV(BaseRanker):
         ranker: Any = None,
         Cs: ArrayLike = DEFAULT_CS,
         *,
+        grid: Mapping[str, Sequence[Any]] | None = None,
         statistic: str | RankStatistic | None = None,
         cv: Any = 5,
         time_limit: float | None = None,
@@ -100,6 +116,7 @@ class RankerCV(BaseRanker):
     ) -> None:
         self.ranker = ranker
         self.Cs = Cs
+        self.grid = grid
         self.statistic = statistic
         self.cv = cv
         self.time_limit = time_limit
@@ -120,9 +137,7 @@ class RankerCV(BaseRanker):
     # -- the search ---------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        self.Cs_ = np.array([check_penalty_weight(float(C)) for C in np.sort(np.ravel(self.Cs))])
-        if len(self.Cs_) == 0:
-            raise ValueError("Cs is empty; give at least one value of C to try.")
+        self.params_ = self._points()
         if self.__sklearn_tags__().input_tags.pairwise and data.X.shape[0] != data.X.shape[1]:
             raise ValueError(
                 "kernel='precomputed' needs a square matrix of kernel values to fit,"
@@ -130,12 +145,33 @@ class RankerCV(BaseRanker):
             )
         counted = None if data.sample_weight is None else np.flatnonzero(data.sample_weight > 0)
         self.scores_ = self._search(data if counted is None else self._taken(data, counted), run)
-        self.C_ = float(self.Cs_[int(np.argmax(_column_means(self.scores_)))])
-        self.ranker_ = self._copy(run).set_params(C=self.C_)
+        self.best_params_ = self.params_[int(np.argmax(_column_means(self.scores_)))]
+        if "C" in self.best_params_:
+            self.C_ = float(self.best_params_["C"])
+        self.ranker_ = self._copy(run).set_params(**_cloned(self.best_params_))
         self._fit_inner(self.ranker_, data, run.part(silent=True))
         self.n_iter_ = 1
         outcome: Outcome = self.ranker_.outcome_
         return replace(outcome, status=run.stopped_by or outcome.status, seconds=run.seconds)
+
+    def _points(self) -> list[dict[str, Any]]:
+        """What to try, in this order."""
+        grid = getattr(self, "grid", None)
+        if grid is None:
+            self.Cs_ = np.array([check_penalty_weight(float(C)) for C in np.sort(np.ravel(self.Cs))])
+            if len(self.Cs_) == 0:
+                raise ValueError("Cs is empty; give at least one value of C to try.")
+            return [{"C": float(C)} for C in self.Cs_]
+        known = self._prototype().get_params()
+        unknown = [name for name in grid if name not in known]
+        if unknown:
+            raise ValueError(
+                f"grid: {type(self._prototype()).__name__} has no parameter {unknown[0]!r}; it has"
+                f" {', '.join(sorted(known))}."
+            )
+        if not grid or not all(len(values) for values in grid.values()):
+            raise ValueError("grid is empty; give at least one value of a parameter to try.")
+        return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
     def _copy(self, run: Run) -> Any:
         """A fresh ranker, seeded where it has no seed of its own and this one has."""
@@ -147,17 +183,17 @@ class RankerCV(BaseRanker):
     def _search(self, data: RankingData, run: Run) -> Floats:
         judge = self._held_out_judge()
         folds = list(self._folds(data, run))
-        scores = np.full((len(folds), len(self.Cs_)), np.nan)
+        scores = np.full((len(folds), len(self.params_)), np.nan)
         for number, (train, test) in enumerate(folds):
             self._check_fold(data, train, test, number)
             ranker = self._copy(run)
             if "warm_start" in ranker.get_params():
                 ranker.set_params(warm_start=True)
-            for place, C in enumerate(self.Cs_):
+            for place, point in enumerate(self.params_):
                 if run.should_stop():
                     return scores
-                left = (len(folds) - number) * len(self.Cs_) - place + 1
-                ranker.set_params(C=C)
+                left = (len(folds) - number) * len(self.params_) - place + 1
+                ranker.set_params(**_cloned(point))
                 self._fit_inner(ranker, self._taken(data, train), run.part(1.0 / left, silent=True))
                 held_out = ranker.decision_function(self._rows(data.X, test, train))
                 scores[number, place] = judge(self._taken(data, test), held_out)
@@ -183,7 +219,10 @@ class RankerCV(BaseRanker):
         )
 
     def _scored_by(self) -> RankStatistic:
-        return statistics.get(self.statistic or ("auc" if self.kind_ == "binary" else "c_index"))
+        if self.statistic is not None:
+            return statistics.get(self.statistic)
+        own = getattr(self._prototype(), "statistic", None)
+        return suited(own if isinstance(own, str | RankStatistic) else "auc", self.kind_)
 
     def _folds(self, data: RankingData, run: Run) -> Iterable[tuple[Any, Any]]:
         if isinstance(self.cv, Integral):
@@ -215,9 +254,15 @@ class RankerCV(BaseRanker):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._prototype())
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
-        labels = tags.ranker_tags.labels
-        tags.ranker_tags = replace(abilities(self._prototype()), linear=False, pairs=False, labels=labels)
+        # What was proved is the ranker's, `ranker_.certificate_`.
+        own = {"linear": False, "pairs": False, "exact": False, "labels": tags.ranker_tags.labels}
+        tags.ranker_tags = replace(abilities(self._prototype()), **own)
         return tags
+
+
+def _cloned(point: dict[str, Any]) -> dict[str, Any]:
+    """Values of parameters, estimators among them as copies of their own."""
+    return {name: clone(value, safe=False) for name, value in point.items()}
 
 
 def _column_means(scores: Floats) -> Floats:
