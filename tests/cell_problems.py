@@ -47,8 +47,8 @@ def enumerate_lists(problem, X, y, qid=None):
         if len(np.unique(y[own])) == 2:
             number += 1  # lists with one class are left out
             found, positive, negative = oracles.class_pairs(scaled[own], y[own])
-            a, b = problem.weight_start[number : number + 2]
-            parts.append((len(found), positive, negative, problem.weights[a:b].tolist()))
+            a, b = problem.objective.weight_start[number : number + 2]
+            parts.append((len(found), positive, negative, problem.objective.weights[a:b].tolist()))
             differences += found
 
     def value(won):

@@ -309,3 +309,22 @@ def labels_and_lists(queries, n):
         labels[upper] = 1
         lists[upper] = lists[lower] = q
     return labels, lists
+
+
+def best_of_graded_orders(X, y, qid, value_of_order):
+    """The largest mean over lists of the value of the labels in order, best first; equal rows worst first."""
+    lists = [[i for i in range(len(y)) if qid[i] == q] for q in sorted(set(qid))]
+    lists = [rows for rows in lists if len({y[i] for i in rows}) > 1]
+    pairs = [(i, k) for rows in lists for a, i in enumerate(rows) for k in rows[a + 1 :]]
+    differences = whole_differences(X, pairs)
+
+    def value(pattern):
+        wins = [0] * len(y)
+        for (i, k), difference, won in zip(pairs, differences, pattern, strict=True):
+            if any(difference):
+                wins[i if won else k] += 1
+        orders = [[y[i] for i in sorted(rows, key=lambda i: (-wins[i], y[i]))] for rows in lists]
+        return math.fsum(map(value_of_order, orders)) / len(lists)
+
+    nothing = math.fsum(value_of_order(sorted(y[i] for i in rows)) for rows in lists) / len(lists)
+    return max([nothing, *map(value, cells(differences))])

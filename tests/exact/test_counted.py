@@ -8,6 +8,7 @@ import pytest
 import exact_oracles as enumeration
 import general_oracles
 import oracles
+from counted_problems import KINDS, METHODS, proved, rows_of
 from toprank import DirectRanker, ExactRanker
 from toprank.control import Run
 from toprank.exact import RankingProblem, verify
@@ -16,8 +17,6 @@ from toprank.exact.cells.search import CellSearch
 from toprank.exact.cells.units import build_units
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.objective import Objective, losses_by_rivals
-from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for
 from toprank.exact.slices.search import SliceSearch
 from toprank.statistics import CountTable, get, names
 from toprank.statistics.base import registered
@@ -42,19 +41,6 @@ MAIN = [
     "infinite_push_loss",
     "dcg",
 ]
-KINDS = ("random", "tied", "duplicated", "whole")
-METHODS = ("boxes", "cells", "slices")
-
-
-def rows_of(kind, rng, n, d):
-    if kind == "tied":
-        return np.round(rng.normal(size=(n, d)))
-    if kind == "whole":
-        return rng.integers(-40, 41, (n, d)).astype(float)
-    X = rng.normal(size=(n, d))
-    if kind == "duplicated":
-        X = X[rng.integers(0, n // 2 + 1, n)]
-    return X
 
 
 def problem_of(spec, kind, seed, queries):
@@ -69,12 +55,6 @@ def problem_of(spec, kind, seed, queries):
     definition = OWN_DEFINITIONS.get(spec, get(spec).of_order)
     best = enumeration.best_of_orders(X, y, qid, lambda order: sign * definition(order))
     return X, y, qid, best
-
-
-def proved(problem, method, **options):
-    compile_for(problem, method)
-    with Run(rng=0, time_limit=60) as run:
-        return search(problem, run, method=method, **options)
 
 
 @pytest.mark.parametrize("queries", [False, True], ids=["list", "queries"])
@@ -219,8 +199,8 @@ def test_a_long_list_needs_no_table_of_all_pairs():
 
 
 def test_what_is_no_such_sum_is_refused_by_name():
-    with pytest.raises(ValueError, match="'spearman_rho' cannot be maximised directly"):
-        RankingProblem.from_labels([[0.0], [1.0]], [0, 1], "spearman_rho")
+    with pytest.raises(ValueError, match="'vus' cannot be maximised directly"):
+        RankingProblem.from_labels([[0.0], [1.0]], [0, 1], "vus")
 
 
 # -- tables -------------------------------------------------------------------------------------------

@@ -36,7 +36,9 @@ def test_lists_are_worth_their_weights_at_the_places_of_the_positives(seed):
             lost = counts_of(X[own], y[own], coef)
             counts += lost
             # DCG: one over the logarithm of the place, best places first.
-            weights = problem.weights[problem.weight_start[q] : problem.weight_start[q + 1]]
+            weights = problem.objective.weights[
+                problem.objective.weight_start[q] : problem.objective.weight_start[q + 1]
+            ]
             assert weights == pytest.approx([1 / math.log2(j + 2) for j in range(own.sum())])
             expected += sum(Fraction(float(weights[j + c])) for j, c in enumerate(sorted(lost)))
     assert problem.objective.exact_value(counts) == expected

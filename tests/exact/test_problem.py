@@ -32,7 +32,7 @@ def problems(draw, max_rows=9, max_columns=4):
 def reference(problem, X, y, coef):
     differences, positive, negative = oracles.class_pairs(X / problem.scales, y)
     won = oracles.exact_won(differences, (coef * problem.scales).tolist(), problem.margin)
-    return oracles.order_value(won, positive, negative, problem.weights.tolist())
+    return oracles.order_value(won, positive, negative, problem.objective.weights.tolist())
 
 
 @given(
@@ -145,8 +145,10 @@ def test_pair_arrays_tell_the_same_value(case, random):
     won = np.array([value > 0 for value in exact], dtype=bool)
     lost = np.bincount(arrays.positive[~won], minlength=len(arrays.positive_query))
     total = 0.0
-    for q in range(len(problem.weight_start) - 1):
-        weights = problem.weights[problem.weight_start[q] : problem.weight_start[q + 1]]
+    for q in range(len(problem.objective.weight_start) - 1):
+        weights = problem.objective.weights[
+            problem.objective.weight_start[q] : problem.objective.weight_start[q + 1]
+        ]
         counts = np.sort(lost[arrays.positive_query == q])
         total += sum(weights[j + c] for j, c in enumerate(counts))
     assert problem.evaluate(coef) == pytest.approx(total, rel=1e-12)
@@ -223,7 +225,7 @@ def test_scales_are_powers_of_two_near_the_spread():
         ({"X": [1.0, 2.0, 3.0]}, "two dimensions"),
         ({"qid": [0, 1, 2]}, "one class only in every query"),
         ({"qid": [0, 1]}, "one query for each of the 3 rows"),
-        ({"statistic": "spearman_rho"}, "cannot be maximised directly"),
+        ({"statistic": "vus"}, "cannot be maximised directly"),
         ({"statistic": np.array([1.0, 2.0, 3.0])}, "never increase"),
         ({"statistic": np.array([1.0])}, "3 position weights"),
         ({"margin": -1e-9}, "margin must be zero or more"),

@@ -94,7 +94,7 @@ def test_bad_starts_are_named(start, message):
 
 def test_a_statistic_that_is_no_sum_over_positives_is_refused():
     with pytest.raises(ValueError, match="cannot be maximised directly"):
-        DirectRanker("spearman_rho").fit(*noisy())
+        DirectRanker("vus").fit(*noisy())
 
 
 def test_units_of_the_features_do_not_matter():

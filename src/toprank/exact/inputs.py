@@ -15,7 +15,9 @@ from toprank.labels import top_label
 
 __all__ = [
     "Matrix",
+    "bytes_of",
     "default_scales",
+    "read_grades",
     "read_margin",
     "read_penalty",
     "read_queries",
@@ -71,7 +73,17 @@ def read_two_classes(y: ArrayLike, n: int) -> NDArray[np.int8]:
     return np.asarray(codes == top_label(values.tolist(), remedy="pass y == {}"), dtype=np.int8)
 
 
-def read_queries(qid: ArrayLike | None, labels: NDArray[np.int8]) -> NDArray[np.int64]:
+def read_grades(y: ArrayLike, n: int) -> NDArray[np.float64]:
+    """One finite number for each row, not all the same."""
+    values = np.asarray(y, dtype=np.float64)
+    if values.shape != (n,) or not np.isfinite(values).all():
+        raise ValueError(f"y must hold one finite number for each of the {n} rows.")
+    if n == 0 or values.min() == values.max():
+        raise ValueError("y has one value only: no pair can be ranked.")
+    return values
+
+
+def read_queries(qid: ArrayLike | None, labels: NDArray[Any]) -> NDArray[np.int64]:
     """Query numbers 0..q-1; all rows in one query without `qid`."""
     if qid is None:
         return np.zeros(len(labels), dtype=np.int64)
@@ -81,8 +93,10 @@ def read_queries(qid: ArrayLike | None, labels: NDArray[np.int8]) -> NDArray[np.
             f"qid must hold one query for each of the {len(labels)} rows; its shape is {names.shape}."
         )
     codes = np.unique(names, return_inverse=True)[1].astype(np.int64)
-    n_pos = np.bincount(codes, weights=labels)
-    if not ((n_pos > 0) & (n_pos < np.bincount(codes))).any():
+    lowest, highest = np.full(codes.max() + 1, np.inf), np.full(codes.max() + 1, -np.inf)
+    np.minimum.at(lowest, codes, labels)
+    np.maximum.at(highest, codes, labels)
+    if not (lowest < highest).any():
         raise ValueError("y has one class only in every query (qid): no pair can be ranked.")
     return codes
 
@@ -148,3 +162,13 @@ def _usual(distances: Floats) -> float:
     """Lower median of the distances that are not zero; 0 when all are."""
     away = np.sort(distances[distances > 0])
     return float(away[(len(away) - 1) // 2]) if len(away) else 0.0
+
+
+def bytes_of(array: NDArray[Any]) -> bytes:
+    """Shape, type and little-endian content; minus zero counts as zero."""
+    plain = np.ascontiguousarray(array)
+    if plain.dtype.kind == "f":
+        plain = plain + 0.0
+    return (
+        repr((plain.shape, plain.dtype.kind)).encode() + plain.astype(plain.dtype.newbyteorder("<")).tobytes()
+    )

@@ -39,6 +39,8 @@ class Objective:
         Of each list.
     worth : array
         What winning each pair is worth.
+    offset : float
+        What pairs are worth when all are lost.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Objective:
     negative_query: NDArray[np.int32]
     tables: tuple[CountTable, ...]
     worth: Floats
+    offset: float = 0.0
 
     @classmethod
     def of_lists(cls, queries: Sequence[Query]) -> Self:
@@ -68,10 +71,10 @@ class Objective:
         )
 
     @classmethod
-    def of_pairs(cls, worth: Floats) -> Self:
+    def of_pairs(cls, worth: Floats, offset: float = 0.0) -> Self:
         """Pairs of which each is worth something by itself."""
         nothing = np.empty(0, dtype=np.int32)
-        return cls(nothing, nothing, (), worth)
+        return cls(nothing, nothing, (), worth, offset)
 
     @property
     def by_pairs(self) -> bool:
@@ -102,7 +105,8 @@ class Objective:
         terms = [self.terms(self.nothing_lost()), self.terms(self.everything_lost())]
         bound = math.fsum(np.maximum(*map(np.abs, terms)).tolist()) if self.tables else 0.0
         linear = [np.abs(table.values) for table in self.tables if table.linear]
-        return max(bound, math.fsum(np.concatenate([[0.0], *linear]).tolist())) + math.fsum(self.worth)
+        lists = max(bound, math.fsum(np.concatenate([[0.0], *linear]).tolist()))
+        return lists + math.fsum(self.worth) + abs(self.offset)
 
     # -- tables as the kernels read them ------------------------------------------------------
 
@@ -151,7 +155,8 @@ class Objective:
         """Summands of the value when each item loses so many pairs."""
         counts = np.asarray(lost)
         if self.by_pairs:
-            return self.worth[counts == 0]
+            won = self.worth[counts == 0]
+            return np.append(won, self.offset) if self.offset else won
         order = np.lexsort((counts, self.positive_query))
         query = self.positive_query[order]
         place = np.arange(len(query)) - np.searchsorted(query, query)

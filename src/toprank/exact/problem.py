@@ -16,8 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.exact.arithmetic import rational
 from toprank.exact.arithmetic.dependence import free_margin
 from toprank.exact.arithmetic.rational import is_sparse
+from toprank.exact.grades import graded_forms
 from toprank.exact.inputs import (
     Matrix,
+    bytes_of,
+    read_grades,
     read_margin,
     read_penalty,
     read_queries,
@@ -27,7 +30,7 @@ from toprank.exact.inputs import (
 )
 from toprank.exact.objective import Objective, Query
 from toprank.exact.pairs import PairArrays, class_arrays, preference_arrays
-from toprank.exact.weights import Tables, count_tables
+from toprank.exact.weights import count_tables, lists_of
 from toprank.preferences import kendall_pairs, multipartite_pairs, read_pairs
 from toprank.statistics import RankStatistic
 
@@ -74,6 +77,8 @@ class RankingProblem:
         row may be in several lists.
     pairs, pair_weight : arrays or None
         Preferences: rows (upper, lower) and what each pair is worth.
+    offset : float
+        Preferences: the value when every pair is lost.
 
     Examples
     --------
@@ -90,6 +95,7 @@ class RankingProblem:
     queries: tuple[Query, ...]
     pairs: NDArray[np.int64] | None
     pair_weight: Floats | None
+    offset: float = 0.0
 
     # -- constructors -------------------------------------------------------------------------
 
@@ -128,16 +134,22 @@ class RankingProblem:
         labels = read_two_classes(y, rows.shape[0])
         codes = read_queries(qid, labels)
         tables, name = count_tables(statistic, labels, codes, queries)
-        return cls(
-            rows,
-            read_scales(scales, rows),
-            read_margin(margin),
-            read_penalty(penalty),
-            name,
-            _lists(labels, codes, tables),
-            None,
-            None,
-        )
+        options = {"margin": margin, "penalty": penalty, "scales": scales}
+        return cls._of_lists(rows, name, lists_of(labels, codes, tables), **options)
+
+    @classmethod
+    def _of_lists(
+        cls,
+        rows: Matrix,
+        name: str,
+        lists: tuple[Query, ...],
+        *,
+        margin: float = DEFAULT_MARGIN,
+        penalty: float = 0.0,
+        scales: ArrayLike | None = None,
+    ) -> Self:
+        feasible = read_scales(scales, rows), read_margin(margin), read_penalty(penalty)
+        return cls(rows, *feasible, name, lists, None, None)
 
     @classmethod
     def from_preferences(
@@ -150,6 +162,7 @@ class RankingProblem:
         penalty: float = 0.0,
         scales: ArrayLike | None = None,
         statistic: str = "weighted pairs",
+        offset: float = 0.0,
     ) -> Self:
         """Any weighted set of pairs "row i belongs above row k" (Rudin & Wang 2018, Appendix A.2).
 
@@ -164,6 +177,8 @@ class RankingProblem:
             See the class.
         statistic : str
             A name for what is maximised.
+        offset : float
+            The value when every pair is lost.
 
         Examples
         --------
@@ -172,17 +187,39 @@ class RankingProblem:
         1.0
         """
         rows = read_rows(X)
-        checked, worth = read_pairs(pairs, weights, rows.shape[0])
-        return cls(
-            rows,
-            read_scales(scales, rows),
-            read_margin(margin),
-            read_penalty(penalty),
-            statistic,
-            (),
-            checked,
-            worth,
-        )
+        chosen = read_pairs(pairs, weights, rows.shape[0])
+        feasible = read_scales(scales, rows), read_margin(margin), read_penalty(penalty)
+        return cls(rows, *feasible, statistic, (), *chosen, float(offset))
+
+    @classmethod
+    def from_grades(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        statistic: str | RankStatistic = "dcg",
+        *,
+        qid: ArrayLike | None = None,
+        queries: Literal["sum", "mean"] = "sum",
+        **options: Any,
+    ) -> Self:
+        """Labels of more than two values, the higher the nearer to the top, and a statistic of such labels.
+
+        Graded DCG and NDCG are sums over grades of lists of two classes, "from this grade on" and the rest;
+        Kendall's tau, the C-index, the hard loss, Spearman's rho and others are sums over pairs; the weak
+        loss is a list of the K best and the rest (`RankStatistic.graded_form`). Queries and options as
+        in `from_labels`.
+
+        >>> problem = RankingProblem.from_grades([[0.0], [1.0], [2.0], [3.0]], [0, 2, 1, 3], "kendall_tau")
+        >>> round(problem.evaluate([1.0]), 4)
+        0.6667
+        """
+        rows = read_rows(X)
+        grades = read_grades(y, rows.shape[0])
+        form = graded_forms(statistic, grades, read_queries(qid, grades), queries)
+        if form.pairs is None:
+            return cls._of_lists(rows, form.name, form.lists, **options)
+        named = {"statistic": form.name, "offset": form.offset}
+        return cls.from_preferences(rows, form.pairs, form.worth, **named, **options)
 
     @classmethod
     def multipartite(
@@ -236,18 +273,8 @@ class RankingProblem:
     def objective(self) -> Objective:
         """What lost pairs cost: the one place that tells lists from weighted pairs."""
         if self.pair_weight is not None:
-            return Objective.of_pairs(self.pair_weight)
+            return Objective.of_pairs(self.pair_weight, self.offset)
         return Objective.of_lists(self.queries)
-
-    @property
-    def weights(self) -> Floats:
-        """What lost pairs cost in all lists, as the objective has it."""
-        return self.objective.weights
-
-    @property
-    def weight_start(self) -> NDArray[np.int64]:
-        """Where each list's part of `weights` begins."""
-        return self.objective.weight_start
 
     @cached_property
     def n_pairs(self) -> int:
@@ -358,7 +385,8 @@ class RankingProblem:
     def fingerprint(self) -> str:
         """SHA-256 of everything the optimum depends on: data, statistic, feasible set."""
         digest = hashlib.sha256(b"toprank ranking problem 3")
-        digest.update(repr((self.X.shape, float(self.margin), float(self.penalty))).encode())
+        numbers = (float(self.margin), float(self.penalty), float(self.offset))
+        digest.update(repr((self.X.shape, *numbers)).encode())
         data: Any = self.X
         entries = [data]
         if is_sparse(data):
@@ -366,27 +394,5 @@ class RankingProblem:
         for upper, lower, table in self.queries:
             entries += [upper, lower, table.values, np.array(table.stride), table.factor]
         for array in [*entries, self.scales, self.pairs, self.pair_weight]:
-            digest.update(b"-" if array is None else _bytes(array))
+            digest.update(b"-" if array is None else bytes_of(array))
         return digest.hexdigest()
-
-
-def _lists(labels: NDArray[np.int8], qid: NDArray[np.int64], tables: Tables) -> tuple[Query, ...]:
-    """The lists of two classes, one for each query that has a table."""
-    order = np.argsort(qid, kind="stable")
-    ends = np.searchsorted(qid[order], np.arange(len(tables) + 1))
-    lists = []
-    for table, first, last in zip(tables, ends[:-1], ends[1:], strict=True):
-        rows = order[first:last]
-        if table is not None:
-            lists.append((rows[labels[rows] == 1], rows[labels[rows] == 0], table))
-    return tuple(lists)
-
-
-def _bytes(array: NDArray[Any]) -> bytes:
-    """Shape, type and little-endian content; minus zero counts as zero."""
-    plain = np.ascontiguousarray(array)
-    if plain.dtype.kind == "f":
-        plain = plain + 0.0
-    return (
-        repr((plain.shape, plain.dtype.kind)).encode() + plain.astype(plain.dtype.newbyteorder("<")).tobytes()
-    )

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.exact.objective import Query
 from toprank.statistics import CountTable, RankStatistic, get
 
-__all__ = ["PositionWeights", "Tables", "count_tables", "position_weights"]
+__all__ = ["PositionWeights", "Tables", "count_tables", "lists_of", "name_of", "position_weights"]
 
 Floats = NDArray[np.float64]
 Tables = list[CountTable | None]
@@ -86,7 +87,12 @@ def _source(statistic: Any, sizes: NDArray[np.int64]) -> tuple[Source, str]:
     if isinstance(statistic, np.ndarray | list | tuple):
         return _given_weights(statistic, int(sizes.max())), "position weights"
     found: RankStatistic = get(statistic)
-    return _by_statistic(found), str(found) if found.greater_is_better else f"-{found}"
+    return _by_statistic(found), name_of(found)
+
+
+def name_of(statistic: RankStatistic) -> str:
+    """What is maximised: of a loss the value with its sign changed."""
+    return str(statistic) if statistic.greater_is_better else f"-{statistic}"
 
 
 def _given_lists(given: PositionWeights, sizes: NDArray[np.int64]) -> Source:
@@ -118,3 +124,15 @@ def _by_statistic(statistic: RankStatistic) -> Source:
         return table
 
     return make
+
+
+def lists_of(labels: NDArray[np.int8], qid: NDArray[np.int64], tables: Tables) -> tuple[Query, ...]:
+    """The lists of two classes, one for each query that has a table."""
+    order = np.argsort(qid, kind="stable")
+    ends = np.searchsorted(qid[order], np.arange(len(tables) + 1))
+    lists = []
+    for table, first, last in zip(tables, ends[:-1], ends[1:], strict=True):
+        rows = order[first:last]
+        if table is not None:
+            lists.append((rows[labels[rows] == 1], rows[labels[rows] == 0], table))
+    return tuple(lists)

@@ -26,7 +26,7 @@ from toprank.statistics.catalog import (
     WilcoxonRankSum,
     WinnerTakesAll,
 )
-from toprank.statistics.counts import CountTable
+from toprank.statistics.counts import CountTable, GradedForm, GradeSum, PairSum
 from toprank.statistics.curves import (
     GainCurve,
     LiftCurve,
@@ -77,6 +77,8 @@ __all__ = [
     "CIndex",
     "CountTable",
     "GainCurve",
+    "GradeSum",
+    "GradedForm",
     "HardRankingLoss",
     "InfinitePushLoss",
     "IntegratedAUC",
@@ -91,6 +93,7 @@ __all__ = [
     "PNorm",
     "PNormPushLoss",
     "PairCounts",
+    "PairSum",
     "PairwiseMisrankingError",
     "PartialAUC",
     "PartialAUCFPR",

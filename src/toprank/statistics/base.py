@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import KINDS, LabelKind, positives
-from toprank.statistics.counts import CountTable
+from toprank.statistics.counts import CountTable, GradedForm, PairSum
 from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
 from toprank.statistics.inputs import as_vector, read_classes, read_sample_weight, read_scores, read_values
 from toprank.statistics.queries import Queries, QueryGroups, query_groups, short_lists
@@ -76,12 +76,28 @@ class RankStatistic(ABC):
         For statistics whose value, ties the worst way, is the sum over j of g(j, c_(j)), c_i the number of
         negatives scored at or above positive i, sorted ascending: `CountTable` says what g must keep. Those
         can be maximised exactly (`toprank.ExactRanker`). Of a loss the table gives the value with its sign
-        changed. None, the default: the statistic is no such sum.
+        changed. None: the statistic is no such sum; by default unless its `graded_form` is one of pairs.
 
         Parameters
         ----------
         n_pos, n_neg : int
             Positives and negatives of the list, at least one each.
+        """
+        form = self.graded_form(np.repeat([1.0, 0.0], [n_pos, n_neg]))
+        if not isinstance(form, PairSum):
+            return None
+        return CountTable.by_count(form.offset / n_pos + form.worth[1, 0] * (n_neg - np.arange(n_neg + 1.0)))
+
+    def graded_form(self, y: Floats) -> GradedForm | None:
+        """What the value is a sum of on labels of more than two values, ties the worst way.
+
+        For the same purpose as `count_table`; of a loss with its sign changed as well. None, the default: of
+        nothing that can be maximised exactly.
+
+        Parameters
+        ----------
+        y : array of float64
+            Labels of one list, not all the same.
         """
         return None
 

@@ -6,6 +6,10 @@ at or above it is worth g(j, c). Position weights are the special case in which 
 A sum over the negatives of some h(b), b the positives at or below a negative, is of this form too. The v-th
 best negative has as many positives at or below it as there are j with c_(j) > v, so with h(0) = 0 the sum is
 that over j of c_(j) (h(m - j) - h(m - j - 1)), m the number of positives.
+
+With more than two labels a statistic may be a sum over pairs of items with different labels (`PairSum`), or a
+sum of such sums over lists of two classes, "labels from some grade on" and the rest (`GradeSum`). Ties are
+the worst way in all of them at once: the smallest label first.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountTable"]
+__all__ = ["CountTable", "GradeSum", "GradedForm", "PairSum"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.integer]
@@ -113,3 +117,61 @@ class CountTable:
         if self.stride > n_neg:  # the last value of a row and the first of the next have nothing to do
             steps = steps[np.arange(len(steps)) % self.stride < n_neg]
         return "values must never increase with the number of negatives above" if (steps > 0).any() else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradeSum:
+    """A sum over grades of lists of two classes: items from that grade on, and the rest.
+
+    Parameters
+    ----------
+    grades : array
+        From which on the items of each list are positives.
+    tables : tuple of CountTable
+        What they are worth.
+    """
+
+    grades: Floats
+    tables: tuple[CountTable, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSum:
+    """A sum over the pairs of items with different labels that are in the right order.
+
+    Parameters
+    ----------
+    levels : array
+        The different labels, rising.
+    worth : array of shape (levels, levels)
+        What a pair is worth whose upper item has the level of the row and whose lower one that of the column.
+    offset : float
+        The value when no pair is in the right order.
+    """
+
+    levels: Floats
+    worth: Floats
+    offset: float = 0.0
+
+    @classmethod
+    def of(cls, y: Floats, worth: Callable[[Whole, Whole, Floats], Floats], offset: float = 0.0) -> Self:
+        """From a function of the numbers of the two levels and of how many items each level has.
+
+        >>> PairSum.of(np.array([0.0, 2.0, 2.0]), lambda upper, lower, masses: 1.0 / masses[upper]).worth
+        array([[0. , 0. ],
+               [0.5, 0. ]])
+        """
+        levels, masses = np.unique(y, return_counts=True)
+        number = np.arange(len(levels))
+        found = worth(number[:, None], number[None, :], masses.astype(np.float64))
+        return cls(levels, np.where(number[:, None] > number[None, :], found, 0.0), offset)
+
+    def pairs(self, y: Floats) -> tuple[NDArray[np.int64], Floats]:
+        """Rows (upper, lower) of the pairs that are worth something, and how much."""
+        level = np.searchsorted(self.levels, y)
+        each = self.worth[level[:, None], level[None, :]]
+        upper, lower = np.nonzero(each > 0)
+        return np.column_stack((upper, lower)).astype(np.int64), each[upper, lower]
+
+
+GradedForm = GradeSum | PairSum

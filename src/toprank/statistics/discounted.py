@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import LabelKind
 from toprank.statistics.base import Ties, register
+from toprank.statistics.counts import CountTable, GradeSum
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.statistics.groups import TIES, top_items
 from toprank.statistics.inputs import as_vector, read_classes, read_values
@@ -87,6 +88,24 @@ class DCG(PositionalStatistic):
         discounts = self._discounts(self._depth(gains.size, True))
         ideal = np.sort(gains)[::-1][: discounts.size] @ discounts if self._normalized else 1.0
         return float(gains[: discounts.size] @ discounts / ideal)
+
+    def graded_form(self, y: Floats) -> GradeSum:
+        """The gain of a grade is the sum of the steps up to it, and each step is a DCG of two classes."""
+        levels, counts = np.unique(self._read_labels(y).astype(np.float64), return_counts=True)
+        gains, above = self._gains(levels), y.size - np.cumsum(counts)[:-1]
+        weights = np.zeros(y.size)
+        discounts = self._discounts(self._depth(y.size, True))
+        weights[: discounts.size] = np.minimum.accumulate(discounts)
+        if self._normalized:
+            best = np.repeat(gains[::-1], counts[::-1])[: discounts.size]
+            weights /= float(best @ discounts)
+        # What every item gains at least is the same in any order: the first list has it.
+        spare = [float(gains[0] * weights.sum()) / above[0], *np.zeros(len(above) - 1)]
+        tables = [
+            CountTable.by_position(step * weights + more)
+            for step, more in zip(np.diff(gains), spare, strict=True)
+        ]
+        return GradeSum(levels[1:], tuple(tables))
 
     def _depth(self, n: float, whole: bool) -> float:
         return cutoff_positions(self.at, n, whole)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, RankStatistic, register
+from toprank.statistics.counts import PairSum
 from toprank.statistics.groups import TIES, Ties
 from toprank.statistics.inputs import read_values
 from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, TopGain, WeakRankingLoss
@@ -90,6 +91,14 @@ class _PairStatistic(RankStatistic):
 
         There is no number of all pairs, NaN, where weights are fractional.
         """
+
+    def graded_form(self, y: Floats) -> PairSum:
+        """Every pair in the right order is worth the same."""
+        sign = 1.0 if self.greater_is_better else -1.0
+        masses = np.unique(y, return_counts=True)[1].astype(np.float64)
+        comparable, total = comparable_mass(masses), y.size * (y.size - 1.0) / 2.0
+        none, all_right = (sign * self._of_pairs(pairs, comparable, total) for pairs in (0.0, comparable))
+        return PairSum.of(y, lambda upper, lower, masses: np.array((all_right - none) / comparable), none)
 
     def _need_total(self, total: float) -> None:
         if math.isnan(total):
@@ -183,6 +192,17 @@ class SpearmanRho(RankStatistic):
     aliases: ClassVar[tuple[str, ...]] = ("spearman",)
     examples: ClassVar[tuple[str, ...]] = ("spearman_rho",)
 
+    def graded_form(self, y: Floats) -> PairSum:
+        """Every pair is worth the difference of its ranks: the place of an item counts those it is above."""
+        middle, most = (y.size + 1.0) / 2.0, self.of_order(np.sort(y)[::-1])
+
+        def worth(upper: NDArray[Any], lower: NDArray[Any], masses: Floats) -> Floats:
+            ranks = np.cumsum(masses) - (masses - 1.0) / 2.0
+            spread = y.size * (y.size**2 - 1.0) / 12.0 * float(masses @ (ranks - middle) ** 2)
+            return np.asarray((ranks[upper] - ranks[lower]) / math.sqrt(spread))
+
+        return PairSum.of(y, worth, -most)
+
     def of_order(self, y_best_first: ArrayLike) -> float:
         """Value of a list without ties: the labels in order, best first."""
         labels = read_values(y_best_first, "y_best_first")
@@ -247,6 +267,11 @@ class OrdinalAUC(_LevelStatistic):
     name: ClassVar[str] = "ordinal_auc"
     aliases: ClassVar[tuple[str, ...]] = ("furnkranz_u",)
 
+    def graded_form(self, y: Floats) -> PairSum:
+        """A pair is worth one over the pairs of its two levels."""
+        d = np.unique(y).size
+        return PairSum.of(y, lambda up, low, masses: 2.0 / (d * (d - 1) * masses[up] * masses[low]))
+
     def _of_list(self, items: LevelledList, ties: Ties) -> float:
         # An AUC is a sum over pairs of 1/(n_i n_j): a product, so one pass serves all pairs of levels.
         share = items.weight / items.masses[items.levels]
@@ -300,16 +325,34 @@ class IntegratedAUC(_LevelStatistic):
     name: ClassVar[str] = "integrated_auc"
     aliases: ClassVar[tuple[str, ...]] = ("iauc",)
 
+    def graded_form(self, y: Floats) -> PairSum:
+        """A pair counts at every threshold between its levels."""
+
+        def worth(upper: NDArray[Any], lower: NDArray[Any], masses: Floats) -> Floats:
+            if masses.size == 2:
+                return np.array(1.0 / comparable_mass(masses))
+            at_or_below, below = _by_threshold(masses)
+            return np.asarray((below[upper] - at_or_below[lower]) / masses[1:-1].sum())
+
+        return PairSum.of(y, worth)
+
     def _of_list(self, items: LevelledList, ties: Ties) -> float:
         masses = items.masses
         if items.n_levels == 2:
             return items.ordered(items.weight, items.weight, ties) / comparable_mass(masses)
-        up_to = np.cumsum(masses)
-        # A pair of levels a < b counts at every threshold between them, with mass/(mass above × mass below).
-        inner = masses[1:-1] / (up_to[:-2] * (up_to[-1] - up_to[1:-1]))
-        at_or_below = np.concatenate(([0.0], np.cumsum(inner), [inner.sum()]))
-        below = np.concatenate(([0.0], at_or_below[:-1]))
+        at_or_below, below = _by_threshold(masses)
         weight = items.weight
         total = items.ordered(weight * below[items.levels], weight, ties)
         total -= items.ordered(weight, weight * at_or_below[items.levels], ties)
         return min(max(total / float(masses[1:-1].sum()), 0.0), 1.0)
+
+
+def _by_threshold(masses: Floats) -> tuple[Floats, Floats]:
+    """Of each level, the thresholds at or below it and those below it, by what a pair is worth there.
+
+    A pair of levels a < b counts at every threshold between them, with mass/(mass above × mass below).
+    """
+    up_to = np.cumsum(masses)
+    inner = masses[1:-1] / (up_to[:-2] * (up_to[-1] - up_to[1:-1]))
+    at_or_below = np.concatenate(([0.0], np.cumsum(inner), [inner.sum()]))
+    return at_or_below, np.concatenate(([0.0], at_or_below[:-1]))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, RankStatistic, register
-from toprank.statistics.counts import CountTable
+from toprank.statistics.counts import CountTable, GradeSum
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.statistics.groups import TieGroups, Ties
 from toprank.statistics.inputs import read_values
@@ -179,6 +179,14 @@ class WeakRankingLoss(_TopLoss):
         weights = np.full(n, -each * min(size, n_pos) / n_pos)
         weights[:size] += each
         return CountTable.by_position(weights)
+
+    def graded_form(self, y: Floats) -> GradeSum | None:
+        """The best K against the rest, where the labels tell which those are."""
+        size = int(cutoff_positions(self.at, y.size, True))
+        ranked = np.sort(y)[::-1]
+        if size == y.size or ranked[size - 1] == ranked[size]:
+            return None
+        return GradeSum(ranked[size - 1 : size], (self.count_table(size, y.size - size),))
 
     def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
         return edge.missed(ties) / edge.size if self.standardize else 2.0 * edge.missed(ties) / labels.size

@@ -44,7 +44,7 @@ def test_the_best_sector_is_that_of_all_directions(seed):
     problem = RankingProblem.from_labels(X, y, "dcg", scales=np.ones(d))
     frame = build_frame(replace(problem.arrays(), margin=0.0))
     value, w = best_sector(frame)
-    best = best_of_all(X, y, problem.weights)
+    best = best_of_all(X, y, problem.objective.weights)
     floor = float(frame.floor)
     assert frame.scale.value(value) == pytest.approx(max(best, floor), abs=1e-12)
     if best > floor:

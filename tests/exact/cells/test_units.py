@@ -68,7 +68,7 @@ def test_floor_and_ceiling_are_the_values_of_losing_and_winning_all(statistic):
     X, y = rng.normal(size=(10, 2)), rng.permutation(np.arange(10) % 2)
     problem = RankingProblem.from_labels(X, y, statistic)
     units = build_units(problem.arrays())
-    weights = problem.weights
+    weights = problem.objective.weights
     assert units.scale.value(units.ceiling) == pytest.approx(weights[:5].sum(), abs=1e-9)
     assert units.scale.value(units.floor) == pytest.approx(weights[5:10].sum(), abs=1e-9)
 

@@ -22,7 +22,7 @@ def small_problem(rng, kind):
 
 def optimum(problem, X, y):
     differences, positive, negative = oracles.class_pairs(X / problem.scales, y)
-    weights = problem.weights.tolist()
+    weights = problem.objective.weights.tolist()
     return oracles.best_value(
         differences, problem.margin, lambda won: oracles.order_value(won, positive, negative, weights)
     )

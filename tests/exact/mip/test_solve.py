@@ -56,7 +56,7 @@ def optimum(X, y, problem):
     differences, positive, negative = oracle.class_pairs(X, y)
 
     def value(won):
-        return oracle.order_value(won, positive, negative, problem.weights)
+        return oracle.order_value(won, positive, negative, problem.objective.weights)
 
     return oracle.best_value(differences, MARGIN, value, problem.penalty)
 
@@ -266,7 +266,7 @@ def test_score_card_is_the_best_of_all_whole_coefficients(largest):
         problem.X, oracle.labels_and_lists(problem.queries, len(problem.X))[0]
     )
     best = max(
-        oracle.order_value(oracle.exact_won(D, w, MARGIN), positive, negative, problem.weights)
+        oracle.order_value(oracle.exact_won(D, w, MARGIN), positive, negative, problem.objective.weights)
         for w in itertools.product(range(-largest, largest + 1), repeat=3)
     )
     assert card.value == pytest.approx(best, abs=1e-9)

@@ -50,8 +50,8 @@ def optimum_of_lists(problem, X, y, qid=None):
         if len(np.unique(y[own])) == 2:
             number += 1  # lists with one class are left out
             found, positive, negative = oracles.class_pairs(scaled[own], y[own])
-            weights = problem.weights[
-                problem.weight_start[number] : problem.weight_start[number + 1]
+            weights = problem.objective.weights[
+                problem.objective.weight_start[number] : problem.objective.weight_start[number + 1]
             ].tolist()
             parts.append((len(found), positive, negative, weights))
             differences += found

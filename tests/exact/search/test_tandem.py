@@ -122,7 +122,7 @@ def test_equals_enumeration_and_the_proof_is_replayed(in_turns, seed):
     best = oracles.best_value(
         differences,
         problem.margin,
-        lambda won: oracles.order_value(won, positive, negative, problem.weights.tolist()),
+        lambda won: oracles.order_value(won, positive, negative, problem.objective.weights.tolist()),
         0.0,
     )
     with Run(rng=0) as run:

@@ -53,6 +53,7 @@ def best_value(objective, counts, losing, control):
     query_of, queries, weights = objective.query_of, objective.queries, objective.weights
     value = 0
     if control[ADDITIVE] == 1:
+        value = control[TOTAL]
         for u in range(losing.size):
             value += objective.worth[u] * (1 - losing[u])
         return value

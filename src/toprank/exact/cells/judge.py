@@ -123,7 +123,8 @@ class Judge:
 
     def _value(self, lost: NDArray[np.bool_]) -> Fraction:
         if self._worth:
-            return sum((self._worth[p] for p in np.flatnonzero(~lost)), start=Fraction(0))
+            offset = Fraction(self._arrays.objective.offset)
+            return sum((self._worth[p] for p in np.flatnonzero(~lost)), start=offset)
         counts = np.bincount(self._arrays.positive[lost], minlength=len(self._arrays.positive_query))
         total = Fraction(0)
         for q in self._queries:

@@ -67,7 +67,7 @@ class Units:
     scale : Scale
         From values to whole numbers.
     total : int
-        Constant of the negatives' form.
+        Constant of the negatives' form; of pairs, the value with all lost.
     floor, ceiling : int
         Value with every unit lost, and with every unit won.
     n_positives : int
@@ -205,7 +205,8 @@ def _preference_units(arrays: PairArrays, shared: _Shared, listed: Whole, start:
         np.array(worths, dtype=np.int64),
         nothing[0],
     )
-    return Units(*shared, objective, scale, 0, 0, sum(worths), 0, arrays.margin)
+    offset = scale.up(arrays.objective.offset)
+    return Units(*shared, objective, scale, offset, offset, offset + sum(worths), 0, arrays.margin)
 
 
 def _list_units(

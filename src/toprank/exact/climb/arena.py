@@ -49,6 +49,8 @@ class Picked:
         (worth, item, query, count_start, weights, weight_start, stride) as the kernels read them.
     sizes : array of two
         Numbers of positives and of count cells.
+    offset : float
+        The value of weighted pairs when all are lost.
     """
 
     rows: Rows
@@ -56,6 +58,7 @@ class Picked:
     low: NDArray[np.int32]
     tables: tuple[Any, ...]
     sizes: NDArray[np.int64]
+    offset: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class Arena:
             stalled,
             patience,
         )
-        return found[0], float(found[1]), int(found[2]), int(found[3])
+        return found[0], float(found[1]) + part.offset, int(found[2]), int(found[3])
 
 
 def best_on_line(
@@ -132,7 +135,7 @@ def best_on_line(
 def view_of(problem: RankingProblem) -> View:
     """Lists or weighted pairs, whichever the problem is about."""
     if problem.pairs is not None:
-        return PairView(problem.pairs, problem.objective.worth)
+        return PairView(problem.pairs, problem.objective.worth, problem.objective.offset)
     return ListView(problem.queries)
 
 
@@ -198,14 +201,16 @@ class ListView:
 class PairView:
     """Sum of the weights of the pairs won."""
 
-    def __init__(self, pairs: Rows, worth: Floats) -> None:
+    def __init__(self, pairs: Rows, worth: Floats, offset: float) -> None:
         self._pairs = pairs
         self._worth = worth
+        self._offset = offset
         self.whole = len(pairs) <= MOST_PAIRS
 
     def value(self, scores: Floats, eps: float) -> float:
         """Value of the scores of all rows; a lead of less than `eps` is lost."""
-        return float(self._worth[scores[self._pairs[:, 0]] - scores[self._pairs[:, 1]] >= eps].sum())
+        won = scores[self._pairs[:, 0]] - scores[self._pairs[:, 1]] >= eps
+        return float(self._worth[won].sum()) + self._offset
 
     def pick(self, scores: Floats | None, rng: np.random.Generator) -> Picked:
         """All pairs when there are few enough, else a sample of them."""
@@ -216,9 +221,8 @@ class PairView:
         up, low = places.reshape(-1, 2).astype(np.int32).T
         none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         tables = (self._worth[chosen], *none, *_joined([]))
-        return Picked(
-            rows, np.ascontiguousarray(up), np.ascontiguousarray(low), tables, np.zeros(2, np.int64)
-        )
+        places = np.ascontiguousarray(up), np.ascontiguousarray(low)
+        return Picked(rows, *places, tables, np.zeros(2, np.int64), self._offset)
 
 
 View = ListView | PairView

@@ -318,7 +318,8 @@ def _values(
     if objective.by_pairs:
         gain = scale.ups(objective.worth[possible])
         empty = np.empty(0, dtype=np.int32)
-        return int(gain.sum()), Fraction(0), (gain, none, none, none, empty, empty)
+        value = int(gain.sum()) + scale.up(objective.offset)
+        return value, objective.floor, (gain, none, none, none, empty, empty)
     weight = scale.ups(objective.weights)
     lost = np.bincount(arrays.positive[~possible], minlength=len(arrays.positive_query))
     count, shift, at_most = np.zeros(len(lost), np.int32), np.zeros(len(lost), np.int64), []

@@ -198,8 +198,8 @@ class StrictJudge(Judge):
 def _value_function(arrays: PairArrays) -> Value:
     """The value of sets of won pairs, one set a row, never below the exact one by more than rounding."""
     if arrays.objective.by_pairs:
-        gain = arrays.objective.worth
-        return lambda won: np.array([math.fsum(gain[row]) for row in won])
+        gain, offset = arrays.objective.worth, arrays.objective.offset
+        return lambda won: np.array([math.fsum([offset, *gain[row]]) for row in won])
     queries = []
     for q in range(len(arrays.objective.tables)):
         own = np.flatnonzero(arrays.positive_query == q)

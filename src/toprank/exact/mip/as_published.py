@@ -149,8 +149,8 @@ def preference_program(problem: RankingProblem, *, run: Run | None = None) -> Mi
             "the preference program needs a problem made by from_preferences, multipartite or kendall."
         )
     upper, lower = problem.pairs.T
-    worth = problem.objective.worth
-    return _pair_program(problem, "preferences", _dense(problem), upper, lower, worth, 0.0, run)
+    worth, offset = problem.objective.worth, problem.objective.offset
+    return _pair_program(problem, "preferences", _dense(problem), upper, lower, worth, offset, run)
 
 
 # -- pieces -------------------------------------------------------------------------------------------

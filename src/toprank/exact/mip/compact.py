@@ -87,7 +87,7 @@ def compact_program(
     builder = ProgramBuilder("compact", run)
     encoders = [_coefficients(builder, problem, demands, lower, upper)]
     encoders.append(_pair_variables(builder, problem, pairs))
-    offset = 0.0
+    offset = problem.objective.offset
     for q in range(len(problem.queries)):
         members = np.flatnonzero(arrays.positive_query[arrays.positive] == q)
         table = problem.objective.table(q)
