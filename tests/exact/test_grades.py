@@ -35,11 +35,11 @@ GRADED = [s for s in SPECS if get(s).graded_form(np.array([3.0, 2.0, 1.0, 0.0]))
 def graded(kind, seed, queries, response=False):
     """Rows, labels and lists; grades 0 to 3, or numbers that are all different."""
     rng = np.random.default_rng([7, seed, KINDS.index(kind), queries])
-    X = rows_of(kind, rng, 8, 2)
-    y = np.concatenate(([0, 2, 1, 3], rng.integers(0, 4, 4))).astype(float)
+    X = rows_of(kind, rng, 6, 2)
+    y = np.concatenate(([0, 2, 1, 3], rng.integers(0, 4, 2))).astype(float)
     if response:
-        y = rng.permutation(8) / 4.0
-    return X, y, np.arange(8) % 2 if queries else np.zeros(8, dtype=int)
+        y = rng.permutation(6) / 4.0
+    return X, y, np.arange(6) % 2 if queries else np.zeros(6, dtype=int)
 
 
 def best_of(spec, X, y, qid):
