@@ -136,10 +136,12 @@ class Labelled:
         roles.check(table)
         column = table.column(roles.target, argument="target")
         kind = kind_of_labels(column, positive) if labels is None else labels
+        y: NDArray[Any]
+        chosen: tuple[str, ...] = ()
         if kind == "binary":
             y, chosen = binary_labels(column, positive=positive)
         else:
-            y, chosen = number_labels(column, positive=positive), ()
+            y = number_labels(column, positive=positive)
         features = roles.features(table)
         if not features.columns and features.sparse is None:
             raise InputError(f"{table.source} has no columns left to learn from.")

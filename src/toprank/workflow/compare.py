@@ -343,8 +343,8 @@ def _limited(contender: Contender, task: _Task, train: Items, seconds: float) ->
     """An unfitted ranker that keeps to its share of the time where it can."""
     ranker = contender.make()
     if isinstance(ranker, StackingRegressor):
-        members = [name for name, _ in ranker.estimators]
-        return blend(train, task.settings.seed, folds=INNER_FOLDS, members=members)
+        taken = [name for name, _ in ranker.estimators]
+        return blend(train, task.settings.seed, folds=INNER_FOLDS, members=taken)
     if isinstance(ranker, TopEnsemble):
         limit = seconds if np.isfinite(seconds) else None
         members = affordable_members(train, limit, 1 + INNER_FOLDS)

@@ -51,7 +51,12 @@ def make_regressor(name: str, seed: int) -> Any:
     if name == "lightgbm":
         from lightgbm import LGBMRegressor
 
-        slow = {"learning_rate": 0.03, "n_estimators": 200, "subsample": 0.7, "subsample_freq": 1}
+        slow: dict[str, Any] = {
+            "learning_rate": 0.03,
+            "n_estimators": 200,
+            "subsample": 0.7,
+            "subsample_freq": 1,
+        }
         return LGBMRegressor(**slow, colsample_bytree=0.7, n_jobs=1, verbosity=-1, random_state=seed)
     from sklearn.linear_model import RidgeCV
 

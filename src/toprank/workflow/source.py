@@ -307,7 +307,7 @@ def _checked_kind(labels: str | None) -> LabelKind | None:
         return None
     for kind in get_args(LabelKind):
         if labels == kind:
-            return kind  # type: ignore[no-any-return]
+            return kind
     raise InputError(f"--labels {labels!r} is not one of {', '.join(get_args(LabelKind))}.")
 
 
