@@ -8,7 +8,17 @@ from sklearn.base import clone
 import toprank
 from toprank import contenders, statistics
 from toprank.base import BaseRanker, ranking_scores
-from toprank.lineup import BASELINE, BASES, LEFT_OUT, RERANKER, Settings, lineup, make_base, make_reranker
+from toprank.lineup import (
+    BASELINE,
+    BASES,
+    FOR_NUMBERS,
+    LEFT_OUT,
+    RERANKER,
+    Settings,
+    lineup,
+    make_base,
+    make_reranker,
+)
 
 
 def _names(**options):
@@ -23,7 +33,7 @@ def test_everyone_public_takes_part_once():
     public = [getattr(toprank, name) for name in toprank.__all__]
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
     made = [type(contender.make()) for contender in lineup(Settings(), 1000)]
-    left_out = {getattr(toprank, name) for name in LEFT_OUT}
+    left_out = {getattr(toprank, name) for name in LEFT_OUT | FOR_NUMBERS}
     assert set(rankers) - left_out <= set(made)
     assert {toprank.RankThenRerank} == left_out & set(made)
 

@@ -65,6 +65,9 @@ LEFT_OUT = frozenset({"RankThenRerank", "PluginRanker", "RankerCV"})
 several sizes of the top; as they come, the second is logistic regression and the third is RankSVMCV.
 """
 
+FOR_NUMBERS = frozenset({"CRank", "OrdinalDecomposition", "TreeRankTournament"})
+"""Public rankers that are another one where there are two labels: TreeRank, or logistic regression."""
+
 SHORT_NAMES = {"RankThenRerank": RERANK, "TopEnsemble": ENSEMBLE}
 """Public rankers that go by a shorter name."""
 
@@ -169,10 +172,13 @@ class Contender:
     make: Callable[[], Any]
 
 
-def lineup(settings: Settings, rows: int, *, queries: bool = False) -> list[Contender]:
+def lineup(
+    settings: Settings, rows: int, *, queries: bool = False, kind: LabelKind = "binary"
+) -> list[Contender]:
     """Everyone who takes part in a comparison on so many training rows, logistic regression first.
 
-    With `queries`, those rankers only that can learn from several lists.
+    With `queries`, those rankers only that can learn from several lists. Where labels are of another kind
+    than two, those rankers too that are made for it.
 
     >>> [contender.name for contender in lineup(Settings(top=50), rows=120)][:4]
     ['logistic regression', 'random forest', 'gradient boosting', 'linear SVM']
@@ -187,12 +193,12 @@ def lineup(settings: Settings, rows: int, *, queries: bool = False) -> list[Cont
         # Reranking everything is no reranking: that is what the rankers below do.
         if wider.top < rows:
             contenders.append(Contender(f"rerank the top {wider.top}", partial(make_reranker, wider)))
-    for name, kind in _public_rankers().items():
-        if name in LEFT_OUT:
+    for name, ranker in _public_rankers().items():
+        if name in LEFT_OUT or (kind == "binary" and name in FOR_NUMBERS):
             continue
-        if queries and not _make(kind, settings).ranker_tags.queries:
+        if queries and not _make(ranker, settings).ranker_tags.queries:
             continue
-        contenders.append(Contender(LABELS.get(name, name), partial(_make, kind, settings)))
+        contenders.append(Contender(LABELS.get(name, name), partial(_make, ranker, settings)))
     return contenders
 
 

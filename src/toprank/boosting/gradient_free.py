@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from toprank.boosting.watching import Watcher, hold_out
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.labels import KINDS, LabelKind
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
-from toprank.statistics import RankStatistic
+from toprank.rankers.parts.weighted import asks_who
+from toprank.statistics import DCG, NDCG, BipartiteStatistic, RankStatistic
 
 __all__ = ["GradientFreeBoosting"]
 
@@ -188,10 +190,13 @@ class GradientFreeBoosting(BaseRanker):
         self.selection_frequencies_ = counts / max(1, len(model.features))
 
     def _label_kinds(self) -> frozenset[LabelKind]:
-        kinds: dict[str, frozenset[LabelKind]] = {"l2": KINDS, "multi_logit": KINDS - {"continuous"}}
-        return kinds.get(self.family, TWO_LABELS)
+        if self.family == "logit" or _of_two_labels(str(self.statistic)):
+            return TWO_LABELS
+        return KINDS - {"continuous"} if self.family == "multi_logit" else KINDS
 
     def _why_not(self, kind: LabelKind) -> str:
+        if _of_two_labels(str(self.statistic)):
+            return f"{self.statistic} judges lists of two labels"
         if self.family == "multi_logit":
             return "family='multi_logit' has a function for each level; family='l2' takes any numbers"
         return "family='logit' fits the odds of two labels; family='l2' takes any numbers"
@@ -213,7 +218,20 @@ class GradientFreeBoosting(BaseRanker):
         tags.ranker_tags.weights = True
         tags.ranker_tags.linear = self.family != "multi_logit"
         tags.ranker_tags.at_top = "@" in str(self.statistic)
+        tags.ranker_tags.weak = asks_who(self.statistic) or str(self.statistic).startswith(
+            "weak_ranking_loss"
+        )
         return tags
+
+
+@lru_cache(maxsize=64)
+def _of_two_labels(statistic: str) -> bool:
+    """Whether a statistic has no meaning for grades; whether there is such a one is found out by `fit`."""
+    try:
+        found = statistics.get(statistic)
+    except ValueError:
+        return False
+    return isinstance(found, BipartiteStatistic) and not isinstance(found, DCG | NDCG)
 
 
 def _rows(values: Floats | None, rows: Any) -> Floats | None:

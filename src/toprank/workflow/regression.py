@@ -115,6 +115,6 @@ def contenders_for_numbers(items: Items, settings: Settings, rows: int) -> list[
     able = {name for name, can in capabilities().items() if items.kind in can.labels}
     able |= set(LAMBDARANK) if items.kind == "ordinal" else set()
     queries = items.qid is not None
-    own = [one for one in lineup(settings, rows, queries=queries) if one.name in able]
+    own = [one for one in lineup(settings, rows, queries=queries, kind=items.kind) if one.name in able]
     theirs = [Contender(name, make) for name, make in other_regressors(settings.seed).items()]
     return [*map(regressor, REGRESSORS), *theirs, *own]
