@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from toprank.base import BaseRanker, RankerTags
 from toprank.contenders import others
 from toprank.control import Callback
-from toprank.labels import LabelKind
+from toprank.labels import KINDS, LabelKind
 
 __all__ = [
     "BASELINE",
@@ -82,6 +82,8 @@ SETUPS: tuple[dict[str, Any], ...] = (
     {"statistic": "auc"},
     {"statistic": "dcg@10"},
     {"statistic": "precision@10"},
+    {"statistic": "localized_ranking_loss@10"},
+    {"statistic": "weak_ranking_loss@10"},
     {"weighting": "top@10"},
     {"loss": "p_norm"},
     {"top": "10%"},
@@ -276,7 +278,8 @@ def _problem_of(ranker: type, setup: dict[str, Any], kind: LabelKind) -> Problem
 
     values = {key: getattr(toprank, value)() if key == "reranker" else value for key, value in setup.items()}
     made = ranker(**values)
-    if kind not in made.ranker_tags.labels:
+    meant = KINDS if "statistic" not in setup else toprank.statistics.get(setup["statistic"]).labels
+    if kind not in made.ranker_tags.labels & meant:
         return None
     if kind != "binary" and "levels" in made.get_params(deep=False):
         made.set_params(levels=kind)

@@ -64,8 +64,8 @@ def value_of_scores(
 def asks_who(statistic: Any) -> bool:
     """Whether some first positions count alike and all others nothing: who stands there, not in which order.
 
-    >>> asks_who("precision@10"), asks_who("dcg@10"), asks_who("auc")
-    (True, False, False)
+    >>> [asks_who(name) for name in ("precision@10", "weak_ranking_loss@10", "dcg@10", "auc")]
+    [True, True, False, False]
     """
     if isinstance(statistic, PositionWeights):
         return False
@@ -76,8 +76,9 @@ def asks_who(statistic: Any) -> bool:
 
 @lru_cache(maxsize=64)
 def _named_asks_who(name: str) -> bool:
-    found = statistics.get(name)
-    return isinstance(found, LinearRankStatistic) and _one_step(found.weights(10_000, 2_500))
+    table = statistics.get(name).count_table(250, 1_750)
+    by_position = table is not None and table.stride == 1 and table.factor is None
+    return by_position and _one_step(table.values)
 
 
 def _one_step(weights: NDArray[np.float64]) -> bool:
