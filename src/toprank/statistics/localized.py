@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.labels import LabelKind
 from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, RankStatistic, register
 from toprank.statistics.counts import CountTable, GradeSum
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
@@ -168,6 +169,8 @@ class WeakRankingLoss(_TopLoss):
 
     at: Cutoff
     standardize: bool = False
+    # Who the best K are is a question of two classes, which grades have more than.
+    labels: ClassVar[frozenset[LabelKind]] = frozenset({"binary", "continuous"})
     name: ClassVar[str] = "weak_ranking_loss"
     examples: ClassVar[tuple[str, ...]] = ("weak_ranking_loss@2", "weak_ranking_loss@40%(standardize=true)")
 
