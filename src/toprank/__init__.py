@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from toprank.rankers.infinite_push import InfinitePush as InfinitePush
     from toprank.rankers.p_norm_push import PNormPush as PNormPush
     from toprank.rankers.parts.margin_bound import margin_bound as margin_bound
+    from toprank.rankers.parts.push_bound import push_bound as push_bound
     from toprank.rankers.pat_mat import Grill as Grill
     from toprank.rankers.pat_mat import PatMat as PatMat
     from toprank.rankers.plugin import PluginRanker as PluginRanker
@@ -93,6 +94,7 @@ _HOME = {
     "TreeRankTournament": "toprank.trees.level_rankers",
     "consensus": "toprank.trees.consensus",
     "margin_bound": "toprank.rankers.parts.margin_bound",
+    "push_bound": "toprank.rankers.parts.push_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }
 _SUBMODULES = ("control", "datasets", "exact", "labels", "model", "preferences", "report", "statistics")

@@ -348,6 +348,24 @@ def test_margin_bound_by_hand():
     )
 
 
+def test_margin_bound_with_given_complexities_at_any_threshold():
+    X, y = np.array([[3.0], [1.0], [-1.0], [-3.0]]), [1, 0, 1, 0]
+    ranker = AccuracyAtTop(0.5, 0.1).fit(X, [1, 1, 0, 0])
+    scores = ranker.decision_function(X)
+    cut = float((scores[1] + scores[2]) / 2) + 0.1
+    found = margin_bound(ranker, X, y, rho=0.5, delta=0.1, threshold=cut, complexity=(0.2, 0.3), largest=2.0)
+    # Boyd et al. (2012), Theorem 1, with Phi_rho(x) = 1 for x <= 0, else (1 - x / rho)_+.
+    margins = [scores[0] - cut, cut - scores[1], scores[2] - cut, cut - scores[3]]
+    paid = np.mean([1.0 if x <= 0 else max(1 - x / 0.5, 0.0) for x in margins])
+    added = (0.2 + 0.3 + 2 * 2.0 / 2**0.5) / 0.5
+    assert found.empirical == pytest.approx(paid)
+    assert found.error == 0.5, "one of two irrelevant items above, one of two relevant ones below"
+    assert found.value == pytest.approx(paid + added + (np.log(10) / 4) ** 0.5)
+    assert found.by_trace == pytest.approx(paid + added + 3 * (np.log(20) / 4) ** 0.5)
+    with pytest.raises(ValueError, match="complexity and largest go together"):
+        margin_bound(ranker, X, y, rho=0.5, complexity=(0.2, 0.3))
+
+
 def test_margin_bound_of_kernels_and_of_other_linear_models():
     X, y = sample(3)
     inner = AccuracyAtTop(0.25, 0.05, kernel=lambda a, b: float(a @ b)).fit(X, y)

@@ -9,6 +9,7 @@ import push_reference as reference
 from toprank import statistics
 from toprank.control import SearchStoppedWarning, Status
 from toprank.rankers.infinite_push import InfinitePush
+from toprank.rankers.parts.push_bound import push_bound
 from toprank.rankers.parts.top_push import ZeroOptimumWarning
 from toprank.rankers.tuning.path import regularisation_path
 
@@ -267,3 +268,28 @@ def test_sparse_rows_are_never_made_dense():
     X = sp.csr_matrix((rng.normal(size=3000), *places), shape=(300, 500_000))
     y = (np.arange(300) % 3 == 0).astype(int)
     assert InfinitePush(tol=1e-3).fit(X, y).outcome_.gap <= 1e-3
+
+
+def test_the_bound_of_the_push_by_hand():
+    y, scores = [1, 1, 1, 0, 0], [3.0, 2.0, 0.5, 1.0, -1.0]
+    found = push_bound(y, scores, margin=1.5, epsilon=0.5, covering_number=3.0, far=0.5)
+    worst = max(np.mean([s - other < 1.5 for s in scores[:3]]) for other in scores[3:])
+    assert found.error == pytest.approx(worst) == pytest.approx(2 / 3)
+    assert found.value == pytest.approx(worst + 0.5)
+    assert found.probability == 1.0
+    many = push_bound(
+        np.repeat(y, 1000), np.repeat(scores, 1000), margin=1.5, epsilon=0.5, covering_number=3.0, far=0.99
+    )
+    assert many.probability == pytest.approx(
+        3.0 * (2 * 2000 * np.exp(-3000 * 0.25 / 8) + 0.99**2000), rel=1e-9
+    )
+    assert found.error >= statistics.get("infinite_push_loss")(y, scores), "a margin only adds mistakes"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"margin": 0.0}, {"epsilon": -1.0}, {"covering_number": 0.5}, {"far": 1.5}], ids=str
+)
+def test_what_the_bound_of_the_push_cannot_take(wrong):
+    given = {"margin": 1.0, "epsilon": 0.1, "covering_number": 2.0, "far": 0.5, **wrong}
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        push_bound([0, 1], [0.0, 1.0], **given)

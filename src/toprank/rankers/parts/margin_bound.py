@@ -30,6 +30,9 @@ class MarginBound:
         too, but not both at once.
     empirical : float
         The margin loss on the sample.
+    error : float
+        The 0-1 error at the threshold on the sample: half the share of irrelevant items above it and half
+        that of relevant ones below it, R of the sample itself.
     n_pairs : int
         m, the number of independent pairs.
     norm, radius : float
@@ -39,6 +42,7 @@ class MarginBound:
     value: float
     by_trace: float
     empirical: float
+    error: float
     n_pairs: int
     norm: float
     radius: float
@@ -53,6 +57,9 @@ def margin_bound(
     delta: float = 0.05,
     norm: float | None = None,
     radius: float | None = None,
+    threshold: float = 0.0,
+    complexity: tuple[float, float] | None = None,
+    largest: float | None = None,
 ) -> MarginBound:
     """The share of irrelevant items above the quantile and relevant ones below it, at most, on new data.
 
@@ -65,6 +72,14 @@ def margin_bound(
         R <= L + (sqrt(Tr K_1 / m) + sqrt(Tr K_2 / m) + 2 r) Lambda / (rho sqrt(m)) + 3 sqrt(log(2/delta)/2m)
 
     each with probability 1 - delta. r bounds the norm of an item (K(x, x) <= r^2), as their proof uses it.
+    That is for scores of bounded norm. For any other set of scores between -M and M, give its Rademacher
+    complexities R_1 and R_2 on irrelevant and relevant items (Theorem 1; Corollary 1 at the quantile):
+
+        R <= L + (R_1 + R_2 + 2 M / sqrt(m)) / rho + sqrt(log(1/delta) / 2m)
+
+        R <= L + (R_1 + R_2 + 2 M / sqrt(m)) / rho + 3 sqrt(log(2/delta) / 2m)
+
+    the first, `value`, with their expectations, the second, `by_trace`, with those of the sample.
 
     What this assumes: the m pairs are independent draws; labels give no more than ``min(n_+, n_-)`` of
     them. rho, and Lambda and r if given, were fixed before looking at the data; the defaults, ``|w|`` and the
@@ -82,6 +97,13 @@ def margin_bound(
         The probability with which the bound may fail.
     norm, radius : float, optional
         Lambda and r; by default ``|w|`` and the largest norm in X.
+    threshold : float
+        Where relevant and irrelevant items should part, in scores of `decision_function`; 0 is the learned
+        quantile. The bound holds for all thresholds at once.
+    complexity : (float, float), optional
+        R_1 and R_2; `norm` and `radius` then say nothing.
+    largest : float, optional
+        M, which goes with `complexity`.
 
     Examples
     --------
@@ -99,19 +121,26 @@ def margin_bound(
     n_pairs = int(min(positive.sum(), (~positive).sum()))
     if n_pairs == 0:
         raise ValueError("y has one class only; the bound needs rows of both classes.")
+    if (complexity is None) != (largest is None):
+        raise ValueError("complexity and largest go together: R_1 and R_2, and M.")
     lead, squares, length = _geometry(ranker, X)
+    lead = lead - threshold
     length = length if norm is None else norm
     reach = float(np.sqrt(squares.max())) if radius is None else radius
     paid = np.clip(1.0 - np.where(positive, lead, -lead) / rho, 0.0, 1.0)
     empirical = 0.5 * float(paid[positive].mean() + paid[~positive].mean())
-    scale = length / (rho * np.sqrt(n_pairs))
-    traces = sum(float(np.sqrt(squares[part].mean())) for part in (positive, ~positive))
+    root = np.sqrt(n_pairs)
+    if complexity is not None and largest is not None:
+        expected = sampled = (sum(complexity) + 2.0 * largest / root) / rho
+    else:
+        traces = sum(float(np.sqrt(squares[part].mean())) for part in (positive, ~positive))
+        expected = 4.0 * reach * length / (rho * root)
+        sampled = (traces + 2.0 * reach) * length / (rho * root)
     return MarginBound(
-        value=float(empirical + 4.0 * reach * scale + np.sqrt(np.log(1.0 / delta) / (2 * n_pairs))),
-        by_trace=float(
-            empirical + scale * (traces + 2.0 * reach) + 3.0 * np.sqrt(np.log(2.0 / delta) / (2 * n_pairs))
-        ),
+        value=float(empirical + expected + np.sqrt(np.log(1.0 / delta) / (2 * n_pairs))),
+        by_trace=float(empirical + sampled + 3.0 * np.sqrt(np.log(2.0 / delta) / (2 * n_pairs))),
         empirical=empirical,
+        error=0.5 * float((lead[positive] < 0).mean() + (lead[~positive] > 0).mean()),
         n_pairs=n_pairs,
         norm=float(length),
         radius=reach,
