@@ -136,3 +136,39 @@ def test_wrong_input_is_named(curve, y, scores, options, message):
 def test_limits_outside_the_curve_are_refused(limit):
     with pytest.raises(ValueError, match="max_fpr"):
         left_corner_roc_curve([1, 0], [1, 2], max_fpr=limit)
+
+
+def height_between(y, scores, place):
+    """Of a list without ties, the share of positives above the negative after `place` others."""
+    ranked = [label for _, label in sorted(zip(scores, y, strict=True), reverse=True)]
+    negatives = [number for number, label in enumerate(ranked) if label == 0]
+    return sum(ranked[: negatives[place]]) / sum(ranked)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_distance_of_two_curves_is_that_of_their_steps(seed):
+    rng = np.random.default_rng(seed)
+    y, one, other = np.arange(30) % 3 == 0, rng.permutation(30), rng.permutation(30)
+    gaps = [abs(height_between(y, one, j) - height_between(y, other, j)) for j in range(20)]
+    area, highest = roc_curve(y, one).distance(roc_curve(y, other))
+    assert area == pytest.approx(np.mean(gaps))
+    assert highest == pytest.approx(max(gaps))
+    assert roc_curve(y, one).distance(roc_curve(y, one)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_distance_of_curves_with_ties(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(40) % 4 == 0
+    one, other = (roc_curve(y, rng.integers(4, size=40)) for _ in range(2))
+    # Midpoints of a fine grid lie beside the places where a curve rises straight up.
+    rates = (np.arange(200_000) + 0.5) / 200_000
+    gaps = np.abs(np.interp(rates, one.fpr, one.tpr) - np.interp(rates, other.fpr, other.tpr))
+    area, highest = one.distance(other)
+    assert area == pytest.approx(gaps.mean(), abs=1e-6)
+    assert highest == pytest.approx(gaps.max(), abs=1e-4)
+    # The best curve lies above every other: its distance is a difference of areas (Werner 2020, 3.3).
+    best = roc_curve(y, y.astype(float))
+    assert best.distance(one)[0] == pytest.approx(best.area - one.area)
+    with pytest.raises(ValueError, match=r"end at false positive rates 0.5 and 1; cut them alike"):
+        one.up_to(0.5).distance(other)

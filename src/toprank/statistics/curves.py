@@ -7,6 +7,7 @@ them. Nothing here draws; `toprank.report` does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +56,44 @@ class RocCurve:
     def area(self) -> float:
         """Area under the curve; for a left corner, only up to its last false positive rate."""
         return float(np.diff(self.fpr) @ (self.tpr[1:] + self.tpr[:-1]) / 2.0)
+
+    def distance(self, other: RocCurve) -> tuple[float, float]:
+        """How far apart two curves are: the area between them, d_1, and the largest difference, d_inf.
+
+        Werner (2020), Section 3.3. Where one of them rises straight up, both ends count.
+
+        Examples
+        --------
+        >>> best, ours = roc_curve([1, 1, 0, 0], [4, 3, 2, 1]), roc_curve([1, 0, 1, 0], [4, 3, 2, 1])
+        >>> best.distance(ours)
+        (0.25, 0.5)
+        """
+        if self.fpr[-1] != other.fpr[-1]:
+            raise ValueError(
+                f"the curves end at false positive rates {self.fpr[-1]:g} and {other.fpr[-1]:g};"
+                " cut them alike"
+            )
+        rates = np.union1d(self.fpr, other.fpr)
+        begins = self._beside(rates[:-1], "right") - other._beside(rates[:-1], "right")
+        ends = self._beside(rates[1:], "left") - other._beside(rates[1:], "left")
+        same = begins * ends >= 0
+        # Between two rates both curves are straight: a trapezium, or two triangles where they cross.
+        crossed = (begins**2 + ends**2) / (2.0 * np.where(same, 1.0, np.abs(begins) + np.abs(ends)))
+        areas = np.diff(rates) * np.where(same, np.abs(begins + ends) / 2.0, crossed)
+        highest = max(float(np.abs(begins).max()), float(np.abs(ends).max()))
+        return float(areas.sum()), highest
+
+    def _beside(self, rates: Floats, side: Literal["left", "right"]) -> Floats:
+        """The height just to the left or to the right of each rate, where the curve may rise straight up."""
+        if side == "right":
+            place = np.searchsorted(self.fpr, rates, side="right") - 1
+            nearest, further = place, np.minimum(place + 1, self.fpr.size - 1)
+        else:
+            place = np.searchsorted(self.fpr, rates, side="left")
+            nearest, further = place, np.maximum(place - 1, 0)
+        width = self.fpr[further] - self.fpr[nearest]
+        share = np.divide(rates - self.fpr[nearest], width, out=np.zeros(rates.size), where=width != 0)
+        return np.asarray(self.tpr[nearest] + share * (self.tpr[further] - self.tpr[nearest]))
 
     def up_to(self, max_fpr: float) -> RocCurve:
         """Cut the curve at a false positive rate, interpolating on its last piece.

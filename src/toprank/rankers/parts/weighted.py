@@ -77,8 +77,9 @@ def asks_who(statistic: Any) -> bool:
 @lru_cache(maxsize=64)
 def _named_asks_who(name: str) -> bool:
     table = statistics.get(name).count_table(250, 1_750)
-    by_position = table is not None and table.stride == 1 and table.factor is None
-    return by_position and _one_step(table.values)
+    if table is None or table.stride != 1 or table.factor is not None:
+        return False  # no weights of positions
+    return _one_step(table.values)
 
 
 def _one_step(weights: NDArray[np.float64]) -> bool:
