@@ -228,3 +228,12 @@ def test_repeated_rows_are_weights():
     weighted = RankSVM(tol=1e-9).fit(X, y, sample_weight=times)
     np.testing.assert_allclose(repeated.coef_, weighted.coef_, atol=1e-5)
     assert repeated.intercept_ == pytest.approx(weighted.intercept_, abs=1e-5)
+
+
+@pytest.mark.parametrize("weighting", ["top", "top@5", {(1, 0): 1.0}])
+def test_weights_of_grades_need_grades(weighting):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    ranker = RankSVM(weighting=weighting)
+    assert ranker.ranker_tags.labels == {"binary", "ordinal"}
+    with pytest.raises(ValueError, match="RankSVM does not learn from continuous labels, for weighting="):
+        ranker.fit(X, X[:, 0])

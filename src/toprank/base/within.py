@@ -79,7 +79,10 @@ def check_able(estimator: Any, data: RankingData) -> None:
     """Refuse data with labels, weights or queries that an estimator cannot use, by name."""
     last = last_step(estimator)
     if data.kind not in abilities(last).labels:
-        raise ValueError(f"y: {type(last).__name__} does not learn from {data.kind} labels.")
+        raise ValueError(
+            f"y: {type(last).__name__} does not learn from {data.kind} labels; regressors do, and rankers"
+            " such as RankSVM, RankRLS or RankBoost."
+        )
     if data.sample_weight is not None and not abilities(last).weights:
         raise ValueError(f"sample_weight: {type(last).__name__} takes no weights; fit without sample_weight.")
     # A ranker would compare rows of different queries; a classifier looks at rows one by one.

@@ -233,7 +233,11 @@ class RankSVM(KernelRanker, PairRanker):
         return rank_svm(problem, run, start=start, **limits)
 
     def _label_kinds(self) -> frozenset[LabelKind]:
-        return KINDS
+        by_grades = isinstance(self.weighting, Mapping) or str(self.weighting).startswith("top")
+        return KINDS - {"continuous"} if by_grades else KINDS
+
+    def _why_not(self, kind: LabelKind) -> str:
+        return f"weighting={self.weighting!r} weighs every pair of grades; weighting='pairs' takes a response"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
