@@ -7,11 +7,13 @@ and without a price on coefficients. `best_value` is their true optimum, by rati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import exact_oracles as oracles
+import general_oracles as general
+import oracles as definitions
 
 KINDS = (
     "plain",
@@ -29,7 +31,10 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Hostile:
-    """One problem: rows, labels or pairs, weights, price; `kind` says what is hostile about it."""
+    """One problem: rows, labels or pairs, weights, price; `kind` says what is hostile about it.
+
+    `statistic` is a name where the value is that statistic of the lists instead of a sum of weights.
+    """
 
     kind: str
     X: np.ndarray
@@ -39,6 +44,37 @@ class Hostile:
     pairs: np.ndarray | None
     pair_weight: np.ndarray | None
     penalty: float
+    statistic: str | None = None
+
+
+STATISTICS = {
+    "average_precision": definitions.average_precision,
+    "positives_at_top": definitions.positives_at_top,
+    "reciprocal_rank": definitions.STATISTICS["reciprocal_rank"],
+    "partial_auc_fpr(max_fpr=0.4)": definitions.STATISTICS["partial_auc_fpr(max_fpr=0.4)"],
+    "p_norm_push_loss": lambda order: -definitions.STATISTICS["p_norm_push_loss"](order),
+    "infinite_push_loss": lambda order: -definitions.STATISTICS["infinite_push_loss"](order),
+    "local_auc@3": lambda order: general.local_auc(order, 3),
+}
+"""By name and by definition, losses with their sign changed."""
+
+
+def counted_problem(seed: int) -> Hostile:
+    """The same with a statistic in place of weights, where it has lists."""
+    case = hostile_problem(seed)
+    if case.pairs is not None:
+        return case
+    return replace(case, statistic=sorted(STATISTICS)[seed // len(KINDS) % len(STATISTICS)])
+
+
+def value_of_lost(problem: Hostile, lost: list[int], rivals: int) -> float:
+    """What a list is worth whose positives, sorted, lose so many pairs against so many rivals."""
+    if problem.statistic is None:
+        return sum(problem.weights[j + c] for j, c in enumerate(lost))
+    order = [0] * (len(lost) + rivals)
+    for j, c in enumerate(lost):
+        order[j + c] = 1
+    return STATISTICS[problem.statistic](order)
 
 
 def hostile_problem(seed: int) -> Hostile:
@@ -125,7 +161,11 @@ def best_value(problem: Hostile) -> float:
                 pairs += [(i, k) for i in upper for k in lower]
 
         def value(won):
-            return oracles.lists_value(won, lists, problem.weights)
+            total = 0.0
+            for first, m, n in lists:
+                lost = sorted(n - sum(won[first + i * n : first + (i + 1) * n]) for i in range(m))
+                total += value_of_lost(problem, lost, n)
+            return total
 
     differences = oracles.whole_differences(problem.X, pairs)
     return oracles.best_strict_value(differences, value, problem.penalty)

@@ -38,7 +38,8 @@ def as_problem(case: hostile.Hostile) -> RankingProblem:
     """The package's own view of a problem."""
     if case.pairs is not None:
         return RankingProblem.from_preferences(case.X, case.pairs, case.pair_weight, penalty=case.penalty)
-    return RankingProblem.from_labels(case.X, case.y, case.weights, qid=case.qid, penalty=case.penalty)
+    statistic = case.weights if case.statistic is None else case.statistic
+    return RankingProblem.from_labels(case.X, case.y, statistic, qid=case.qid, penalty=case.penalty)
 
 
 def attained(case: hostile.Hostile, coef) -> float:
@@ -56,7 +57,7 @@ def attained(case: hostile.Hostile, coef) -> float:
         lower = [scores[i] for i in np.flatnonzero((groups == q) & (case.y == 0))]
         if upper and lower:
             lost = sorted(sum(low >= up for low in lower) for up in upper)
-            total += sum(case.weights[j + c] for j, c in enumerate(lost))
+            total += hostile.value_of_lost(case, lost, len(lower))
     return total - price
 
 
@@ -80,7 +81,8 @@ def check(seeds: range, methods: tuple[str, ...]) -> tuple[Counter, list[str]]:
     counts: Counter = Counter()
     wrong = []
     for seed in seeds:
-        case = hostile.hostile_problem(seed)
+        # Every other one with a statistic that is no sum of position weights.
+        case = (hostile.counted_problem if seed // 10 % 2 else hostile.hostile_problem)(seed)
         best = hostile.best_value(case)
         for method in methods:
             try:

@@ -54,8 +54,8 @@ MODES = {
             {"splitter": LogisticRegression(), "max_depth": 3, "levels": "continuous"},
         ],
     ),
-    "DirectRanker": ({"n_restarts": 2}, []),
-    "ExactRanker": ({"time_limit": 1}, []),
+    "DirectRanker": ({"n_restarts": 2}, modes("statistic", "average_precision", "kendall_tau")),
+    "ExactRanker": ({"time_limit": 1}, modes("statistic", "positives_at_top", "c_index")),
     "GradientBoostingRanker": (
         {"n_estimators": 20, "min_samples_leaf": 5, "engine": "sklearn"},
         [

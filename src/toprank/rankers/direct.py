@@ -48,6 +48,9 @@ class DirectRanker(WeightedRanker, PairRanker):
         Seed of the search directions.
     pos_label : label or None
         The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`. See `ExactRanker` for the statistics that go with each.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -85,6 +88,7 @@ class DirectRanker(WeightedRanker, PairRanker):
         time_limit: float | None = None,
         random_state: Seed = None,
         pos_label: Any = None,
+        levels: str = "auto",
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -95,6 +99,7 @@ class DirectRanker(WeightedRanker, PairRanker):
         self.time_limit = time_limit
         self.random_state = random_state
         self.pos_label = pos_label
+        self.levels = levels
         self.callback = callback
         self.verbose = verbose
 
@@ -105,7 +110,7 @@ class DirectRanker(WeightedRanker, PairRanker):
         compile_climb()
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        problem = RankingProblem.from_labels(data.X, data.y, self.statistic, qid=data.qid, queries="mean")
+        problem = self._problem_of(data.X, data.y, data.kind, data.qid)
         return self._climb(problem, start_directions(self.start, data, problem, run), run)
 
     def _fit_pairs(self, data: PairData, run: Run) -> Outcome:

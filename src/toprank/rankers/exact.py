@@ -16,6 +16,7 @@ from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, RankingProblem
 from toprank.exact.search.compiling import begin_compiling
 from toprank.exact.search.driver import search
+from toprank.labels import LabelKind
 from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
 from toprank.rankers.parts.weighted import WeightedRanker
 from toprank.statistics import RankStatistic
@@ -74,6 +75,10 @@ class ExactRanker(WeightedRanker, PairRanker):
         Seed of the search for good answers.
     pos_label : label or None
         The label that belongs at the top; None: the larger number, or the yes of yes and no.
+    levels : {"auto", "binary", "ordinal", "continuous"}
+        What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
+        `y`. Grades for ``"dcg"`` and ``"ndcg"``; any numbers for ``"kendall_tau"``, ``"c_index"``,
+        ``"hard_ranking_loss"``, ``"ordinal_auc"``, ``"spearman_rho"`` and ``"weak_ranking_loss@K"``.
     callback : callable or None
         Called with a `Progress` now and then; returning False stops the fit.
     verbose : int
@@ -116,6 +121,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         keep_proof: bool = False,
         random_state: Seed = None,
         pos_label: Any = None,
+        levels: str = "auto",
         callback: Callback | None = None,
         verbose: int = 0,
     ) -> None:
@@ -133,13 +139,14 @@ class ExactRanker(WeightedRanker, PairRanker):
         self.keep_proof = keep_proof
         self.random_state = random_state
         self.pos_label = pos_label
+        self.levels = levels
         self.callback = callback
         self.verbose = verbose
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         made_of, problem = self.__dict__.pop("_prepared", (None, None))
         if made_of is not data:
-            problem = self._problem(data.X, data.y, data.qid)
+            problem = self._problem(data.X, data.y, data.kind, data.qid)
         return self._solve(problem, start_directions(self.start, data, problem, run), run)
 
     def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
@@ -154,7 +161,7 @@ class ExactRanker(WeightedRanker, PairRanker):
 
     def _prepare(self, data: RankingData) -> None:
         if self.solver == "search":
-            problem = self._problem(data.X, data.y, data.qid)
+            problem = self._problem(data.X, data.y, data.kind, data.qid)
             begin_compiling(problem, self.method)
             self._prepared = (data, problem)  # made once: `_fit` takes it away
 
@@ -170,12 +177,11 @@ class ExactRanker(WeightedRanker, PairRanker):
 
     def problem(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> RankingProblem:
         """The problem that fitting these rows solves, for `toprank.exact.verify`."""
-        return self._problem(X, self._read_labels(y).y, qid)
+        labels = self._read_labels(y)
+        return self._problem(X, labels.y, labels.kind, qid)
 
-    def _problem(self, X: Any, y: NDArray[np.int8], qid: ArrayLike | None) -> RankingProblem:
-        return RankingProblem.from_labels(
-            X, y, self.statistic, qid=qid, queries="mean", **self._problem_options(X)
-        )
+    def _problem(self, X: Any, y: NDArray[Any], kind: LabelKind, qid: ArrayLike | None) -> RankingProblem:
+        return self._problem_of(X, y, kind, qid, **self._problem_options(X))
 
     def _problem_options(self, X: Any) -> dict[str, Any]:
         """Margin, penalty and scales, by the parameters."""

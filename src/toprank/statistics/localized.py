@@ -183,12 +183,15 @@ class WeakRankingLoss(_TopLoss):
         weights[:size] += each
         return CountTable.by_position(weights)
 
-    def graded_form(self, y: Floats) -> GradeSum | None:
+    def graded_form(self, y: Floats) -> GradeSum:
         """The best K against the rest, where the labels tell which those are."""
         size = int(cutoff_positions(self.at, y.size, True))
         ranked = np.sort(y)[::-1]
         if size == y.size or ranked[size - 1] == ranked[size]:
-            return None
+            raise ValueError(
+                f"{self} asks for the best {size} of {y.size} items, and the labels do not tell which:"
+                " others have the same label. Use another K, or 'ndcg' or 'c_index', which need no such line."
+            )
         return GradeSum(ranked[size - 1 : size], (self.count_table(size, y.size - size),))
 
     def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:

@@ -86,16 +86,27 @@ def _coefficients(estimator: Any, data: RankingData, run: Run) -> Any:
 
 
 def mean_difference(data: RankingData, problem: RankingProblem) -> Floats:
-    """Mean of the positives minus mean of the negatives, each scaled feature divided by its spread."""
+    """Mean of the positives minus mean of the negatives, each scaled feature divided by its spread.
+
+    Of grades and numbers, the mean of the rows, each times how far its label is from the mean label.
+    """
     rows: Any = problem.scaled
+    if data.kind != "binary":
+        apart = data.grade - data.grade.mean()
+        return problem.unscale(np.asarray(rows.T @ apart).ravel() / np.abs(apart).sum())
     upper = np.asarray(rows[data.y == 1].mean(axis=0)).ravel()
     lower = np.asarray(rows[data.y == 0].mean(axis=0)).ravel()
     return problem.unscale(upper - lower)
 
 
 def logistic_direction(data: RankingData, problem: RankingProblem, run: Run) -> Floats:
-    """Coefficients of a lightly regularised logistic regression, as far as time allows."""
+    """Coefficients of a lightly regularised logistic regression, as far as time allows.
+
+    Of grades and numbers, of least squares on their ranks.
+    """
     rows, shrink = _standardised(problem.scaled)
+    if data.kind != "binary":
+        return problem.unscale(_least_squares(rows, data.grade, run) * shrink)
     signs = np.where(data.y == 1, 1.0, -1.0)
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
@@ -106,6 +117,20 @@ def logistic_direction(data: RankingData, problem: RankingProblem, run: Run) -> 
 
     found = _minimum(loss, problem.n_features + 1, run)
     return problem.unscale(found[:-1] * shrink)
+
+
+def _least_squares(rows: Any, y: Floats, run: Run) -> Floats:
+    """Coefficients of least squares on the ranks of the labels, which lie between -1 and 1."""
+    levels, place = np.unique(y, return_inverse=True)
+    goal = 2.0 * place / (len(levels) - 1) - 1.0
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        rest = rows @ parameters[:-1] + parameters[-1] - goal
+        value = rest @ rest / len(goal) / 2 + _RIDGE / 2 * parameters[:-1] @ parameters[:-1]
+        slope = rest / len(goal)
+        return float(value), np.append(rows.T @ slope + _RIDGE * parameters[:-1], slope.sum())
+
+    return _minimum(loss, rows.shape[1] + 1, run)[:-1]
 
 
 def _logistic(apart: Any, shrink: Floats, weight: Floats, run: Run) -> Floats:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank import statistics
-from toprank.base import LinearRanker
+from toprank.base import TWO_LABELS, LinearRanker
 from toprank.exact.problem import RankingProblem
 from toprank.exact.weights import PositionWeights
+from toprank.labels import LabelKind
 from toprank.statistics import LinearRankStatistic, RankStatistic
 
-__all__ = ["WeightedRanker", "asks_who", "value_of_scores", "weighs_the_top"]
+__all__ = ["WeightedRanker", "asks_who", "kinds_of_labels", "value_of_scores", "weighs_the_top"]
 
 
 class WeightedRanker(LinearRanker):
@@ -32,12 +33,46 @@ class WeightedRanker(LinearRanker):
             statistic, positive, self._scores_to_judge(X, qid), qid=qid, sample_weight=sample_weight
         )
 
+    def _label_kinds(self) -> frozenset[LabelKind]:
+        return kinds_of_labels(self.statistic)
+
+    def _why_not(self, kind: LabelKind) -> str:
+        if not isinstance(self.statistic, str | RankStatistic):
+            return "position weights are for two labels; statistic='ndcg' or 'kendall_tau' takes more"
+        name = statistics.get(self.statistic)
+        other = "'ndcg', 'c_index' or 'kendall_tau'" if kind == "ordinal" else "'c_index' or 'kendall_tau'"
+        return f"{str(name)!r} has no meaning for them that could be maximised; statistic={other} has"
+
+    def _problem_of(
+        self, X: Any, y: NDArray[Any], kind: LabelKind, qid: ArrayLike | None, **options: Any
+    ) -> RankingProblem:
+        """The problem of these labels, the mean over queries."""
+        make = RankingProblem.from_labels if kind == "binary" else RankingProblem.from_grades
+        return make(X, y, self.statistic, qid=qid, queries="mean", **options)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.queries = True
         tags.ranker_tags.at_top = weighs_the_top(self.statistic)
         tags.ranker_tags.weak = asks_who(self.statistic)
         return tags
+
+
+def kinds_of_labels(statistic: Any) -> frozenset[LabelKind]:
+    """Kinds of labels on which a statistic, or position weights, can be maximised directly.
+
+    >>> [sorted(kinds_of_labels(name)) for name in ("kendall_tau", "ndcg", "auc")]
+    [['binary', 'continuous', 'ordinal'], ['binary', 'ordinal'], ['binary']]
+    """
+    return _named_kinds(str(statistic)) if isinstance(statistic, str | RankStatistic) else TWO_LABELS
+
+
+@lru_cache(maxsize=64)
+def _named_kinds(name: str) -> frozenset[LabelKind]:
+    found = statistics.get(name)
+    # Labels that are all different: what a statistic makes of grades it makes of these.
+    graded = found.graded_form(np.arange(200.0)) is not None
+    return found.labels if graded else TWO_LABELS
 
 
 def value_of_scores(
