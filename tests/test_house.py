@@ -17,8 +17,7 @@ LONGER_FILES = {
     "trees/_kernels.py": 408,
 }
 LONGER_FUNCTIONS = {
-    "cli/main.py: rank": 71,
-    "cli/main.py: compare": 47,
+    "cli/main.py: rank": 47,
     "exact/boxes/_search_kernels.py: search": 119,
     "exact/boxes/_sweep_kernels.py: sweep": 72,
     "exact/climb/_kernels.py: climb": 88,
@@ -29,8 +28,7 @@ LONGER_FUNCTIONS = {
     "losses/_kernels.py: pair_sums": 78,
     "reproduce/papers/rudin_wang_2018.py: our_claims": 44,
     "trees/_kernels.py: grow": 47,
-    "workflow/rank.py: of": 42,
-    "workflow/rank.py: report": 47,
+    "workflow/rank.py: report": 41,
     "workflow/summary.py: ranking_summary": 45,
 }
 """What is longer today, and how long: none may grow, and one that has become short leaves the list."""

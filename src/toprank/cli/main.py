@@ -16,7 +16,23 @@ import typer
 from toprank.cli.catalogs import list_data, list_statistics
 from toprank.cli.exact import Backend, ConstraintFile, Margin, Penalty, SolverName, Threshold
 from toprank.cli.models import explain, score, verify
-from toprank.cli.options import Head, Json, Out, Quiet, ReportPage, command_line, print_json, start_bars
+from toprank.cli.options import (
+    Base,
+    Budget,
+    Depth,
+    Head,
+    HeldOut,
+    Json,
+    Out,
+    Quiet,
+    ReportPage,
+    Seed,
+    Statistic,
+    asked,
+    command_line,
+    print_json,
+    start_bars,
+)
 from toprank.cli.pairs import rank_pairs, refuse_beside_pairs
 from toprank.cli.reading import (
     Categorical,
@@ -52,37 +68,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-Budget = Annotated[
-    int | None,
-    typer.Option(
-        "--budget",
-        "-k",
-        help="How many items (of each query) can be acted on. Default: 50, or a tenth of a shorter list.",
-    ),
-]
-Depth = Annotated[
-    int | None,
-    typer.Option(help="How many items a reranker orders anew. Default: found out, several times the budget."),
-]
-Statistic = Annotated[
-    str | None,
-    typer.Option(
-        "--statistic",
-        "-s",
-        metavar="NAME",
-        help="What to optimise (toprank statistics lists them). Default: dcg@BUDGET, which counts hits within"
-        " the budget, the first ones most.",
-    ),
-]
-Base = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="Who makes the list that a reranker orders anew: logistic, forest or boosting."
-    ),
-]
-HeldOut = Annotated[float, typer.Option(metavar="SHARE", help="Share of the items held out in a split.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the clock stops the search.")]
 
 
 @app.command()
@@ -179,38 +164,11 @@ def rank(
     from toprank.workflow.source import Columns, open_source, read_new
     from toprank.workflow.summary import ranking_summary
 
-    columns = Columns(
-        target=target,
-        id=id,
-        qid=qid,
-        group=group,
-        ignore=ignore or (),
-        categorical=categorical or (),
-        positive=positive or (),
-        missing=missing or (),
-        read=read or (),
-        encoding=encoding,
-        separator=separator,
-        split_by=split_by,
-        labels=labels,
-    )
-    exact = ExactOptions(
-        penalty=penalty,
-        margin=margin,
-        solver=solver,
-        backend=backend,
-        threshold=threshold,
-        constraints=constraints,
-    )
+    columns, exact = asked(context, Columns), asked(context, ExactOptions, constraints=constraints)
     if pairs is not None:
         refuse_beside_pairs(context)
-        learning = PairOptions(
-            ranker=ranker or ("exact" if exact.given else "svm"),
-            time_limit=time_limit,
-            seed=seed,
-            keep_proof=keep_proof,
-            exact=exact,
-        )
+        who = ranker or ("exact" if exact.given else "svm")
+        learning = asked(context, PairOptions, ranker=who, exact=exact)
         if rank_pairs(
             data,
             pairs,
@@ -224,20 +182,7 @@ def rank(
         ):
             raise typer.Exit(INTERRUPTED)
         return
-    options = RankOptions(
-        budget=budget,
-        statistic=statistic,
-        depth=depth,
-        ranker=ranker,
-        prefer=prefer,
-        base=base,
-        time_limit=time_limit,
-        seed=seed,
-        splits=splits,
-        held_out=held_out,
-        keep_proof=keep_proof,
-        exact=exact,
-    )
+    options = asked(context, RankOptions, exact=exact)
     delivery, typed = Delivery(out, model, report_page), command_line(context)
     check_base(base)
     read_too = None if constraints is None else str(constraints)
@@ -300,31 +245,7 @@ def compare(
     from toprank.workflow.source import Columns, open_source
     from toprank.workflow.summary import comparison_summary
 
-    columns = Columns(
-        target=target,
-        id=id,
-        qid=qid,
-        group=group,
-        ignore=ignore or (),
-        categorical=categorical or (),
-        positive=positive or (),
-        missing=missing or (),
-        read=read or (),
-        encoding=encoding,
-        separator=separator,
-        split_by=split_by,
-        labels=labels,
-    )
-    options = CompareOptions(
-        budget=budget,
-        statistic=statistic,
-        depth=depth,
-        base=base,
-        splits=splits,
-        held_out=held_out,
-        time_limit=time_limit,
-        seed=seed,
-    )
+    columns, options = asked(context, Columns), asked(context, CompareOptions)
     delivery, typed = Delivery(report=report_page), command_line(context)
     delivery.check([data])
     with start_bars(quiet) as bars:

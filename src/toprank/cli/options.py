@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,7 +12,25 @@ from toprank.screen.terminal import json_text
 if TYPE_CHECKING:
     from toprank.screen.progress import Bars
 
-__all__ = ["Head", "Json", "Out", "Quiet", "ReportPage", "command_line", "print_json", "start_bars"]
+__all__ = [
+    "Base",
+    "Budget",
+    "Depth",
+    "Head",
+    "HeldOut",
+    "Json",
+    "Out",
+    "Quiet",
+    "ReportPage",
+    "Seed",
+    "Statistic",
+    "asked",
+    "command_line",
+    "print_json",
+    "start_bars",
+]
+
+T = TypeVar("T")
 
 Head = Annotated[int, typer.Option(min=0, help="Rows of the list to print.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines on standard output.")]
@@ -29,6 +47,55 @@ ReportPage = Annotated[
         "--report", metavar="FILE", help="Write a page to look at, print or send: .html, all in one file."
     ),
 ]
+
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        "-k",
+        help="How many items (of each query) can be acted on. Default: 50, or a tenth of a shorter list.",
+    ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(help="How many items a reranker orders anew. Default: found out, several times the budget."),
+]
+Statistic = Annotated[
+    str | None,
+    typer.Option(
+        "--statistic",
+        "-s",
+        metavar="NAME",
+        help="What to optimise (toprank statistics lists them). Default: dcg@BUDGET, which counts hits within"
+        " the budget, the first ones most.",
+    ),
+]
+Base = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Who makes the list that a reranker orders anew: logistic, forest or boosting."
+    ),
+]
+HeldOut = Annotated[float, typer.Option(metavar="SHARE", help="Share of the items held out in a split.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the clock stops the search.")]
+
+
+def asked(context: typer.Context, kind: type[T], **more: Any) -> T:
+    """What a part of the work is asked to do, from those parameters of the command that it has a name for.
+
+    Parameters
+    ----------
+    context : typer.Context
+    kind : dataclass
+        Its defaults stand for what was not said.
+    **more
+        Values that do not come from a parameter as it is.
+    """
+    from dataclasses import fields
+
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    said = {name: value for name, value in context.params.items() if name in names and value is not None}
+    return kind(**{**said, **more})
 
 
 def command_line(context: typer.Context) -> str:

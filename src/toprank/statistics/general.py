@@ -19,7 +19,7 @@ from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, RankStatistic, register
 from toprank.statistics.counts import PairSum
 from toprank.statistics.groups import TIES, Ties
 from toprank.statistics.inputs import read_values
-from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, TopGain, WeakRankingLoss
+from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, WeakRankingLoss
 from toprank.statistics.pairs import (
     LevelledList,
     PairCounts,
@@ -28,6 +28,7 @@ from toprank.statistics.pairs import (
     count_pairs,
     pair_counts,
 )
+from toprank.statistics.top_gain import TopGain
 
 __all__ = [
     "CIndex",

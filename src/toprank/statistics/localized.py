@@ -22,13 +22,13 @@ from toprank.statistics.inputs import read_values
 from toprank.statistics.pairs import LevelledList, comparable_mass
 from toprank.statistics.queries import QueryGroups
 
-__all__ = ["LocalAUC", "LocalizedRankingLoss", "TopGain", "WeakRankingLoss"]
+__all__ = ["LocalAUC", "LocalizedRankingLoss", "WeakRankingLoss"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Edge:
+class Edge:
     """The top K of a scored list: the items surely inside and the tied group at its edge.
 
     Parameters
@@ -56,7 +56,7 @@ class _Edge:
     quota: int
 
     @classmethod
-    def of(cls, labels: Floats, scores: Floats, size: int) -> _Edge:
+    def of(cls, labels: Floats, scores: Floats, size: int) -> Edge:
         lowest = np.partition(scores, scores.size - size)[scores.size - size]
         cut = float(np.partition(labels, labels.size - size)[labels.size - size])
         inside = scores > lowest
@@ -113,7 +113,7 @@ def _mean_capped(size: int, marked: int, drawn: int, offset: int, cap: int) -> f
     return float(probability @ np.minimum(offset + count, cap) / probability.sum())
 
 
-class _TopStatistic(RankStatistic):
+class TopStatistic(RankStatistic):
     """A statistic of the top K; subclasses define `_of_list`."""
 
     at: Cutoff
@@ -133,14 +133,14 @@ class _TopStatistic(RankStatistic):
             copies = weight.astype(np.intp)
             labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
         size = int(cutoff_positions(self.at, labels.size, True))
-        return self._of_list(labels, _Edge.of(labels, scores, size), ties)
+        return self._of_list(labels, Edge.of(labels, scores, size), ties)
 
     @abstractmethod
-    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
+    def _of_list(self, labels: Floats, edge: Edge, ties: Ties) -> float:
         """Value of a list, given its top K."""
 
 
-class _TopLoss(_TopStatistic):
+class _TopLoss(TopStatistic):
     """A loss of the top K."""
 
     greater_is_better: ClassVar[bool] = False
@@ -194,7 +194,7 @@ class WeakRankingLoss(_TopLoss):
             )
         return GradeSum(ranked[size - 1 : size], (self.count_table(size, y.size - size),))
 
-    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
+    def _of_list(self, labels: Floats, edge: Edge, ties: Ties) -> float:
         return edge.missed(ties) / edge.size if self.standardize else 2.0 * edge.missed(ties) / labels.size
 
 
@@ -264,7 +264,7 @@ class LocalizedRankingLoss(_TopLoss):
             raise ValueError(f"{self} counts the lower of two labels, and y has more; use negatives=rest")
         return int(np.count_nonzero(labels == low))
 
-    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
+    def _of_list(self, labels: Floats, edge: Edge, ties: Ties) -> float:
         size, n = edge.size, labels.size
         miss = self._n_negatives(labels, size) / n * 2.0 / n
         swap = 2.0 / (n * (n - 1.0))
@@ -275,41 +275,7 @@ class LocalizedRankingLoss(_TopLoss):
         return value / (miss * size + swap * size * (size - 1) / 2.0) if self.standardize else value
 
 
-@register
-@dataclass(frozen=True)
-class TopGain(_TopStatistic):
-    """What the first K items are worth above chance, as a share of the most it could be: 1 for the best list.
-
-    (mean label of the first K - mean of all) / (mean of the K largest labels - mean of all). A random order
-    has 0 on average, a list that begins with worse items than those left out less than that; labels may be
-    shifted and scaled. Where every order has the same first K, as when K is the whole list, it is 1.
-
-    Parameters
-    ----------
-    at : int or str
-        K, or a share of the list such as ``"5%"``; at most the length of the list.
-
-    Examples
-    --------
-    >>> TopGain(at=2)([40.0, 30.0, 20.0, 10.0], [0.9, 0.7, 0.8, 0.1])
-    0.5
-    """
-
-    at: Cutoff
-    name: ClassVar[str] = "top_gain"
-    examples: ClassVar[tuple[str, ...]] = ("top_gain@2", "top_gain@40%")
-
-    def _of_list(self, labels: Floats, edge: _Edge, ties: Ties) -> float:
-        tied = np.sort(edge.group)
-        drawn = {"worst": tied[: edge.slots], "best": tied[tied.size - edge.slots :], "mean": tied}[ties]
-        first = edge.labels.sum() + drawn.sum() * (edge.slots / drawn.size)
-        everywhere = labels.mean()
-        largest = labels[labels > edge.cut].sum() + edge.quota * edge.cut
-        most = largest / edge.size - everywhere
-        return float((first / edge.size - everywhere) / most) if most > 0 and edge.size < labels.size else 1.0
-
-
-def _sure_swaps(edge: _Edge, ties: Ties) -> float:
+def _sure_swaps(edge: Edge, ties: Ties) -> float:
     """Wrong pairs among the items surely inside."""
     if edge.labels.size == 0:
         return 0.0
@@ -317,7 +283,7 @@ def _sure_swaps(edge: _Edge, ties: Ties) -> float:
     return comparable_mass(items.masses) - items.ordered(items.weight, items.weight, ties)
 
 
-def _mean_swaps(edge: _Edge) -> float:
+def _mean_swaps(edge: Edge) -> float:
     """Wrong pairs inside the top K, expected over the orders of tied items."""
     group, slots = edge.group, edge.slots
     lower_above = np.searchsorted(np.sort(edge.labels), group, side="left")
@@ -329,7 +295,7 @@ def _mean_swaps(edge: _Edge) -> float:
     return swaps
 
 
-def _extreme(edge: _Edge, miss: float, swap: float, ties: Ties) -> float:
+def _extreme(edge: Edge, miss: float, swap: float, ties: Ties) -> float:
     """Loss under the worst or the best choice and order of the group's items.
 
     An item of the group adds `swap` for every lower label surely inside and saves `miss` if it is one of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from toprank.ensemble.members import default_members
+from toprank.lineup import Contender
 from toprank.workflow.fitting import Items
 
-__all__ = ["affordable_members", "seconds_of", "width_of"]
+__all__ = ["affordable_contenders", "affordable_members", "seconds_of", "width_of"]
 
 SMALL, NARROW = 30_000, 50
 """Tables with at most so many cells and columns are quick for every member."""
@@ -34,6 +35,18 @@ FEW_VALUES, SHARE_OF_FEW = 16, 0.1
 LOOKED_AT = 1000
 """Rows that tell how many values a column has."""
 
+UNSTOPPABLE_SHARE = 4.0
+"""A fit that cannot be stopped may take so many times an equal share of the time: most need far less."""
+COST_LIKE = {
+    "random forest": "forest",
+    "gradient boosting": "boosting",
+    "LightGBM": "lightgbm",
+    "LightGBM lambdarank": "lightgbm",
+    "XGBoost": "lightgbm",
+    "XGBoost lambdarank": "lightgbm",
+}
+"""Rankers that cannot be stopped, and the member of an ensemble they cost about as much as."""
+
 
 def affordable_members(items: Items, seconds: float | None, fits: float) -> tuple[str, ...] | None:
     """Names of the members that can be fitted so many times to these rows; None for all of them.
@@ -54,6 +67,29 @@ def affordable_members(items: Items, seconds: float | None, fits: float) -> tupl
             kept.append(name)
             spent += cost
     return tuple(kept) if len(kept) < len(names) else None
+
+
+def affordable_contenders(
+    contenders: list[Contender], items: Items, rows: int, time_limit: float | None, splits: int
+) -> tuple[list[Contender], list[str]]:
+    """Those whose fits end in time, as far as can be told, and what to say about the others.
+
+    Other packages' rankers cannot be stopped: what cannot end in time should not be begun.
+    """
+    if time_limit is None:
+        return contenders, []
+    each = UNSTOPPABLE_SHARE * time_limit / (splits * len(contenders))
+    able, remarks = [], []
+    for one in contenders:
+        seconds = seconds_of(COST_LIKE[one.name], rows, width_of(items)) if one.name in COST_LIKE else 0.0
+        if seconds <= each:
+            able.append(one)
+        else:
+            remarks.append(
+                f"{one.name} was left out: its {splits} fits would take about"
+                f" {splits * seconds:.0f} s; --time-limit sets more seconds."
+            )
+    return able, remarks
 
 
 def seconds_of(name: str, rows: int, width: float) -> float:

@@ -20,7 +20,7 @@ from toprank.lineup import BASELINE, ENSEMBLE, Contender, Settings, lineup
 from toprank.markup import html_table, shown_number
 from toprank.statistics import RankStatistic
 from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
-from toprank.workflow.afford import affordable_members, seconds_of, width_of
+from toprank.workflow.afford import affordable_contenders, affordable_members
 from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
 from toprank.workflow.flags import in_flags
@@ -35,17 +35,6 @@ __all__ = ["NOT_RUN", "CompareOptions", "CompareReport", "compare_rankers"]
 ENSEMBLE_SHARE = 8.0
 """Time of an ensemble, which fits several rankers several times, as a multiple of another ranker's."""
 SHORTEST = 0.05
-UNSTOPPABLE_SHARE = 4.0
-"""A fit that cannot be stopped may take so many times an equal share of the time: most need far less."""
-COST_LIKE = {
-    "random forest": "forest",
-    "gradient boosting": "boosting",
-    "LightGBM": "lightgbm",
-    "LightGBM lambdarank": "lightgbm",
-    "XGBoost": "lightgbm",
-    "XGBoost lambdarank": "lightgbm",
-}
-"""Rankers that cannot be stopped, and the member of an ensemble they cost about as much as."""
 NOT_RUN = "not run"
 """What stands in the place of figures where the clock left no time for a ranker."""
 
@@ -145,11 +134,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     """Fit every ranker on the same random splits and judge it on the rows held out."""
     began = time.perf_counter()
     watch = watch or Silent()
-    if options.splits < 2:
-        raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
-    if not source.can_be_held_out:
-        few = "two items of either class" if source.kind == "binary" else f"{FEWEST_NUMBERS} items"
-        raise InputError(f"A comparison needs {few} at least: some to learn from, some to judge.")
+    _check(source, options)
     budget, aim, settings = checked_settings(
         source,
         budget=options.budget,
@@ -164,7 +149,8 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     training_rows = int(source.rows * (1 - options.held_out))
     able = _contenders(items, settings, training_rows, options)
     baseline = able[0].name
-    affordable, dear = _affordable(able, items, training_rows, options)
+    limit = options.time_limit
+    affordable, dear = affordable_contenders(able, items, training_rows, limit, options.splits)
     contenders, remarks = _ready(affordable, items, watch)
     task = _Task(items, source, statistic, settings, budget, contenders, Run(time_limit=options.time_limit))
     results, more, interrupted = _all_splits(task, options, watch)
@@ -187,6 +173,15 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     )
 
 
+def _check(source: Source, options: CompareOptions) -> None:
+    """Refuse what leaves nothing to compare."""
+    if options.splits < 2:
+        raise InputError(f"--splits {options.splits}: a comparison needs at least 2.")
+    if not source.can_be_held_out:
+        few = "two items of either class" if source.kind == "binary" else f"{FEWEST_NUMBERS} items"
+        raise InputError(f"A comparison needs {few} at least: some to learn from, some to judge.")
+
+
 def _contenders(items: Items, settings: Settings, rows: int, options: CompareOptions) -> list[Contender]:
     """Everyone who takes part, the baseline first."""
     if items.kind == "binary":
@@ -194,29 +189,6 @@ def _contenders(items: Items, settings: Settings, rows: int, options: CompareOpt
     members = affordable_members(items, options.time_limit, options.splits * (1 + INNER_FOLDS))
     mixed = partial(blend, items, settings.seed, folds=INNER_FOLDS, members=members)
     return [*contenders_for_numbers(items, settings, rows), Contender(ENSEMBLE, mixed)]
-
-
-def _affordable(
-    contenders: list[Contender], items: Items, rows: int, options: CompareOptions
-) -> tuple[list[Contender], list[str]]:
-    """Those whose fits end in time, as far as can be told, and what to say about the others.
-
-    Other packages' rankers cannot be stopped: what cannot end in time should not be begun.
-    """
-    if options.time_limit is None:
-        return contenders, []
-    each = UNSTOPPABLE_SHARE * options.time_limit / (options.splits * len(contenders))
-    able, remarks = [], []
-    for one in contenders:
-        seconds = seconds_of(COST_LIKE[one.name], rows, width_of(items)) if one.name in COST_LIKE else 0.0
-        if seconds <= each:
-            able.append(one)
-        else:
-            remarks.append(
-                f"{one.name} was left out: its {options.splits} fits would take about"
-                f" {options.splits * seconds:.0f} s; --time-limit sets more seconds."
-            )
-    return able, remarks
 
 
 def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[list[Contender], list[str]]:

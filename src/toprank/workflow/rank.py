@@ -7,8 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from toprank.base import best_first, ranking_scores
 from toprank.control import Outcome, Run, Status, keep_best_on_interrupt
 from toprank.datasets import Encoder, InputError, Table, learn_encoder
@@ -18,7 +16,6 @@ from toprank.model import RankingModel
 from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
 from toprank.workflow.afford import affordable_members
-from toprank.workflow.aims import IN_WORDS, Aim
 from toprank.workflow.candidates import (
     INNER_FOLDS,
     LOGISTIC,
@@ -27,12 +24,10 @@ from toprank.workflow.candidates import (
     baseline_for,
     candidates_for,
     choose,
-    fits_an_ensemble,
     label_of,
     quick,
 )
 from toprank.workflow.contributions import linear_coefficients
-from toprank.workflow.demands import read_demands
 from toprank.workflow.depth import chosen_depth
 from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
 from toprank.workflow.flags import in_flags, notes_in_flags
@@ -41,7 +36,8 @@ from toprank.workflow.groups import Groups, group_shares
 from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
 from toprank.workflow.hints import column_hints, repeated_rows, width_hint
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
-from toprank.workflow.options import PREFERENCES, RankOptions, check_kind, checked_settings
+from toprank.workflow.options import RankOptions
+from toprank.workflow.preparing import able, about_labels, asked_for
 from toprank.workflow.regression import members_of_blend
 from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.source import Source, provenance
@@ -103,31 +99,8 @@ class _Job:
     @classmethod
     def of(cls, source: Source, options: RankOptions, new: Table | None, watch: Watch) -> _Job:
         """Check everything that can be wrong before any work is done; choose how deep to rerank."""
-        if options.prefer not in PREFERENCES:
-            raise InputError(f"--prefer {options.prefer!r} is not one of {', '.join(PREFERENCES)}.")
-        wanted, exact = options.wanted, options.exact
-        check_kind(wanted, source.kind)
-        exact.check(wanted, depth=options.depth)
-        demands = None if exact.constraints is None else read_demands(exact.constraints)
-        budget, aim, settings = checked_settings(
-            source,
-            budget=options.budget,
-            statistic=options.statistic,
-            depth=options.depth,
-            base=options.base,
-            time_limit=options.time_limit,
-            held_out=options.held_out,
-            seed=options.seed,
-        )
-        if not aim.measured.greater_is_better:
-            raise InputError(
-                f"--statistic '{aim.measured}' is a loss: toprank compare shows it; here name what should be"
-                " large."
-            )
-        settings = replace(settings, threshold=exact.threshold, exact=exact.parameters)
-        # A depth that was given is kept, whatever it holds.
-        if options.depth is not None:
-            settings = replace(settings, fewest_of_a_class=0)
+        wanted = options.wanted
+        budget, aim, settings, demands = asked_for(source, options)
         items = Items.of(source.labelled, source.times)
         encoder, notes = learn_encoder(items.features, categorical=source.categorical)
         X, _ = encoder.encode(items.features)
@@ -136,7 +109,7 @@ class _Job:
         if others is not None:
             # Before the search: a column the new file lacks should not come to light after it.
             encoder.encode(source.roles.features(others))
-        names, remarks = _able(candidates_for(wanted, options.prefer, source.kind), items)
+        names, remarks = able(candidates_for(wanted, options.prefer, source.kind), items)
         listed = None if others is None else source.roles.features(others)
         job = cls(
             source,
@@ -151,7 +124,7 @@ class _Job:
             source.table if others is None else others,
             others is not None,
             Run(time_limit=options.time_limit),
-            [*_about_labels(source, aim), *aim.remarks, *remarks],
+            [*about_labels(source, aim), *aim.remarks, *remarks],
         )
         job._prepare()
         return job
@@ -301,20 +274,11 @@ class _Job:
     ) -> RankReport:
         """The list and all there is to say about it."""
         items, name, task = self.task.items, choice.name, self.task
-        model = RankingModel(
-            self.encoder,
-            ranker,
-            self.source.roles,
-            self.source.labelled.positive,
-            str(task.statistic),
-            self._provenance(name),
-        )
+        model = self._model(ranker, name)
         self.watch.stage("Writing the list")
         X, new_notes = self.encoder.encode(self.source.roles.features(self.target))
         place = self._place(ranker, name, X)
-        trained = ranking_scores(ranker, self.X, items.qid)
-        coef = linear_coefficients(ranker, self.X.shape[1])
-        named = None if coef is None else dict(zip(self.encoder.feature_names, coef.tolist(), strict=True))
+        named = self._coefficients(ranker)
         outcome = getattr(ranker, "outcome_", None)
         depth = int(ranker.n_top_) if name == RERANK else None
         listing, reasons = list_items(model, self.target, X, place, name, held_out, task.budget)
@@ -330,13 +294,13 @@ class _Job:
             depth=depth,
             delivered=name,
             why=choice.why,
-            training=value_of(task.statistic, items.y, trained, items.qid),
+            training=self._training(ranker),
             chance=chance_value(task.statistic, items.y, items.qid),
             found=found_within(task.budget, items, place, name),
             held_out=held_out,
             held_out_by=held_out_by(items),
             columns=column_worths(name, named, held_out),
-            linear=coef is not None,
+            linear=named is not None,
             outcome=outcome if isinstance(outcome, Outcome) else None,
             reasons=reasons,
             groups=self._groups(listing, place),
@@ -348,8 +312,23 @@ class _Job:
             seconds=math.nan,
             kind=items.kind,
             baseline=self.baseline,
-            span=None if items.kind == "binary" else (float(items.y.min()), float(items.y.max())),
+            span=self.source.span,
         )
+
+    def _model(self, ranker: Any, name: str) -> RankingModel:
+        source, statistic = self.source, str(self.task.statistic)
+        positive, provenance_ = source.labelled.positive, self._provenance(name)
+        return RankingModel(self.encoder, ranker, source.roles, positive, statistic, provenance_)
+
+    def _training(self, ranker: Any) -> float:
+        """The statistic of the rows that were learned from."""
+        items = self.task.items
+        return value_of(self.task.statistic, items.y, ranking_scores(ranker, self.X, items.qid), items.qid)
+
+    def _coefficients(self, ranker: Any) -> dict[str, float] | None:
+        """Of each feature, where the ranker is linear."""
+        coef = linear_coefficients(ranker, self.X.shape[1])
+        return None if coef is None else dict(zip(self.encoder.feature_names, coef.tolist(), strict=True))
 
     def _place(self, ranker: Any, name: str, X: Any) -> Place:
         """Where each item of the list stands: unseen ones by the model, labelled ones out of fold."""
@@ -402,30 +381,3 @@ class _Job:
             "base": self.options.base,
             "depth": self.settings.top if name == RERANK else None,
         }
-
-
-def _about_labels(source: Source, aim: Aim) -> list[str]:
-    """What the labels were taken to be, where they are not two classes, and what counts then."""
-    if source.kind == "binary":
-        return []
-    y, target = source.labelled.y, source.roles.target
-    values = f"{len(np.unique(y))} grades" if source.kind == "ordinal" else "numbers"
-    return [
-        f"{target!r} holds {values} from {y.min():g} to {y.max():g}, the larger the nearer to the top; what"
-        f" counts is {aim.measured}{IN_WORDS.get(aim.measured.name, '')}. --labels says what they are,"
-        " --positive makes two classes of them."
-    ]
-
-
-def _able(names: list[str], items: Items) -> tuple[list[str], list[str]]:
-    """The candidates that so many items allow, and what to say about the others."""
-    if ENSEMBLE not in names or fits_an_ensemble(items):
-        return names, []
-    rest = [name for name in names if name != ENSEMBLE]
-    if items.kind != "binary":
-        return rest, [f"There are too few items for an ensemble; {label_of(rest[0])} is used."]
-    fewest = int(np.bincount(items.y, minlength=2).min())
-    items_ = "item" if fewest == 1 else "items"
-    return rest, [
-        f"Only {fewest} {items_} of one class: too few for an ensemble; {label_of(rest[0])} is used."
-    ]

@@ -118,6 +118,12 @@ class Source:
         return int(self.labelled.y.sum()) if self.kind == "binary" else None
 
     @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest label, where they are numbers."""
+        y = self.labelled.y
+        return None if self.kind == "binary" else (float(y.min()), float(y.max()))
+
+    @property
     def can_be_held_out(self) -> bool:
         """Whether there are two rows at least to learn from and to judge, of either class."""
         positives = self.positives
