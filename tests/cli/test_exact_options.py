@@ -60,6 +60,11 @@ def test_options_reach_the_exact_ranker(here):
     assert (parameters["margin"], parameters["solver"]) == (0.01, "mip")
 
 
+def test_a_statistic_only_the_search_can_maximise(here):
+    assert _rank("--statistic", "average_precision", "--ranker", "exact", "--model", "m.json") == 0
+    assert _learned("m.json")[1]["statistic"] == "average_precision"
+
+
 def test_threshold_says_from_where_on_to_rerank(here, capsys):
     assert _rank("--threshold", "-1000", "--json") == 0
     assert json.loads(capsys.readouterr().out)["depth"] == 30

@@ -29,6 +29,8 @@ NEAREST = {
     **dict.fromkeys(("kendall_tau", "ordinal_auc", "spearman_rho", "vus"), "auc"),
 }
 """For each statistic that can only be measured, the one among those of two classes that comes nearest."""
+SOME_OF_EACH = (5, 20)
+"""Positives and negatives of a list that tells whether a statistic can be maximised by the exact search."""
 DRAWS = 50
 """Random orders whose mean is what chance is worth, where no formula gives it."""
 
@@ -49,12 +51,19 @@ class Aim:
     >>> aim = aim_of("average_precision", 50)
     >>> str(aim.measured), str(aim.optimised)
     ('average_precision', 'dcg')
-    >>> aim.remarks
-    ['Shown is average_precision; what rankers optimise is dcg, the nearest that can be.']
+    >>> aim.by_search, aim_of("vus", 50).remarks
+    (True, ['Shown is vus; what rankers optimise is auc, the nearest that can be.'])
     """
 
     measured: RankStatistic
     optimised: RankStatistic
+
+    @property
+    def by_search(self) -> bool:
+        """Whether the exact ranker can maximise what is shown though others cannot."""
+        if self.measured is self.optimised or isinstance(self.measured, LinearRankStatistic):
+            return False
+        return self.measured.count_table(*SOME_OF_EACH) is not None
 
     @property
     def remarks(self) -> list[str]:
@@ -62,6 +71,9 @@ class Aim:
         if self.measured is self.optimised:
             return []
         shown, used = str(self.measured), str(self.optimised)
+        if self.by_search:
+            others = f"other rankers {used}, the nearest they can"
+            return [f"Shown is {shown}; the exact ranker optimises it, {others}."]
         return [f"Shown is {shown}; what rankers optimise is {used}, the nearest that can be."]
 
 

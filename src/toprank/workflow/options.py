@@ -129,7 +129,8 @@ def checked_settings(
         raise InputError(f"--held-out {held_out:g}: give a share between 0 and 1.")
     if seed < 0:
         raise InputError(f"--seed {seed}: give a whole number from 0.")
-    return number, aim, Settings(str(aim.optimised), deep, base, time_limit, seed, budget=number)
+    exact = {"statistic": str(aim.measured)} if aim.by_search else {}
+    return number, aim, Settings(str(aim.optimised), deep, base, time_limit, seed, budget=number, exact=exact)
 
 
 def list_length(source: Source) -> int:

@@ -40,7 +40,7 @@ def asked_for(source: Source, options: RankOptions) -> tuple[int, Aim, Settings,
         raise InputError(
             f"--statistic '{aim.measured}' is a loss: toprank compare shows it; name one to be large here."
         )
-    settings = replace(settings, threshold=exact.threshold, exact=exact.parameters)
+    settings = replace(settings, threshold=exact.threshold, exact={**settings.exact, **exact.parameters})
     # A depth that was given is kept, whatever it holds.
     return budget, aim, settings if options.depth is None else replace(settings, fewest_of_a_class=0), demands
 
