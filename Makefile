@@ -83,6 +83,7 @@ bench-trees: $(VENV)/.bench ## trees, forests and boosting beside others', held 
 	$(BIN)/python benchmarks/bench_trees.py held-out
 	$(BIN)/python benchmarks/bench_trees.py table --page docs/trees.md
 	$(BIN)/python benchmarks/bench_trees.py times --page docs/trees.md
+	$(BIN)/python benchmarks/bench_trees_posterior.py --page docs/trees.md --figure docs/images/trees_posterior.png
 
 # Every cell is kept here, outside the repository; a second call goes on where the first stopped.
 HELDOUT ?= ../heldout.jsonl
