@@ -138,7 +138,7 @@ def draw(found, rows, path):
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(True, color="#E8E8E8", linewidth=0.7)
     axes[0].set_ylabel("largest distance to the best ROC curve")
-    axes[0].legend(fontsize="x-small", frameon=False)
+    axes[1].legend(fontsize="x-small", frameon=False, loc="lower left")
     figure.savefig(path, dpi=110)
 
 
