@@ -218,8 +218,9 @@ class RankingProblem:
         form = graded_forms(statistic, grades, read_queries(qid, grades), queries)
         if form.pairs is None:
             return cls._of_lists(rows, form.name, form.lists, **options)
-        named = {"statistic": form.name, "offset": form.offset}
-        return cls.from_preferences(rows, form.pairs, form.worth, **named, **options)
+        return cls.from_preferences(
+            rows, form.pairs, form.worth, statistic=form.name, offset=form.offset, **options
+        )
 
     @classmethod
     def multipartite(

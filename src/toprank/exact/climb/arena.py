@@ -221,8 +221,8 @@ class PairView:
         up, low = places.reshape(-1, 2).astype(np.int32).T
         none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         tables = (self._worth[chosen], *none, *_joined([]))
-        places = np.ascontiguousarray(up), np.ascontiguousarray(low)
-        return Picked(rows, *places, tables, np.zeros(2, np.int64), self._offset)
+        up, low = np.ascontiguousarray(up), np.ascontiguousarray(low)
+        return Picked(rows, up, low, tables, np.zeros(2, np.int64), self._offset)
 
 
 View = ListView | PairView
