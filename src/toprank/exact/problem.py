@@ -134,8 +134,8 @@ class RankingProblem:
         labels = read_two_classes(y, rows.shape[0])
         codes = read_queries(qid, labels)
         tables, name = count_tables(statistic, labels, codes, queries)
-        options = {"margin": margin, "penalty": penalty, "scales": scales}
-        return cls._of_lists(rows, name, lists_of(labels, codes, tables), **options)
+        lists = lists_of(labels, codes, tables)
+        return cls._of_lists(rows, name, lists, margin=margin, penalty=penalty, scales=scales)
 
     @classmethod
     def _of_lists(

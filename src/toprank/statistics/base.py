@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import KINDS, LabelKind, positives
 from toprank.statistics.counts import CountTable, GradedForm, PairSum
-from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups
-from toprank.statistics.inputs import as_vector, read_classes, read_sample_weight, read_scores, read_values
+from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups, tie_orders
+from toprank.statistics.inputs import as_vector, read_classes, read_list, read_values
 from toprank.statistics.queries import Queries, QueryGroups, query_groups, short_lists
 
 __all__ = ["BipartiteStatistic", "LinearRankStatistic", "RankStatistic", "Ties", "register", "registered"]
@@ -28,7 +28,6 @@ Floats = NDArray[np.float64]
 Starts = NDArray[np.int64]
 Rows = NDArray[np.intp] | NDArray[np.bool_] | slice
 _REGISTRY: dict[str, type[RankStatistic]] = {}
-_MOST_TIE_ORDERS = 10_000
 WHOLE_WEIGHTS_ONLY = "takes whole-number sample_weight only (a weight is a number of copies)"
 
 
@@ -144,7 +143,8 @@ class RankStatistic(ABC):
             y = positives(as_vector(y, "y"), pos_label)
         if qid is not None:
             return float(self.by_query(y, scores, qid=qid, ties=ties, sample_weight=sample_weight).mean())
-        y, values, weight, rows = _read(y, scores, ties, sample_weight)
+        check_ties(ties)
+        y, values, weight, rows = read_list(y, scores, sample_weight)
         return self._checked_value(self._read_labels(y[rows]), values[rows], ties, _taken(weight, rows))
 
     def by_query(
@@ -170,7 +170,8 @@ class RankStatistic(ABC):
         >>> get("precision@1").by_query([1, 0, 1, 0, 0], [3, 2, 1, 2, 5], qid=[7, 7, 4, 4, 5])
         array([0., 1.])
         """
-        y, values, weight, rows = _read(y, scores, ties, sample_weight)
+        check_ties(ties)
+        y, values, weight, rows = read_list(y, scores, sample_weight)
         queries = Queries.of(qid, y.size)
         if not isinstance(rows, slice):
             y, values, weight, queries = y[rows], values[rows], _taken(weight, rows), queries.keep(rows)
@@ -215,7 +216,7 @@ class RankStatistic(ABC):
         if ties != "mean":
             return self.of_order(ranked)
         groups = np.split(ranked, np.flatnonzero(ranked_scores[1:] != ranked_scores[:-1]) + 1)
-        values = [self.of_order(np.concatenate(arranged)) for arranged in _tie_orders(groups, str(self))]
+        values = [self.of_order(np.concatenate(arranged)) for arranged in tie_orders(groups, str(self))]
         return math.fsum(values) / len(values)
 
     def __str__(self) -> str:
@@ -382,34 +383,12 @@ def registered() -> dict[str, type[RankStatistic]]:
     return dict(_REGISTRY)
 
 
-def _read(
-    y: ArrayLike, scores: ArrayLike, ties: Ties, sample_weight: ArrayLike | None
-) -> tuple[NDArray[Any], Floats, Floats | None, NDArray[np.intp] | slice]:
-    """Arguments as arrays, and the rows that count; those of no weight must not even tell the labels."""
-    check_ties(ties)
-    y = as_vector(y, "y")
-    values = read_scores(scores, y.size)
-    weight = read_sample_weight(sample_weight, y.size)
-    if weight is not None and weight.min() == 0:
-        return y, values, weight, np.flatnonzero(weight)
-    return y, values, weight, slice(None)
-
-
 def _taken(weight: Floats | None, rows: Rows) -> Floats | None:
     return None if weight is None else weight[rows]
 
 
 def _varies(labels: NDArray[Any]) -> bool:
     return bool(labels.min() != labels.max())
-
-
-def _tie_orders(groups: list[NDArray[Any]], name: str) -> itertools.product[tuple[tuple[Any, ...], ...]]:
-    """All orders inside every group; equally likely, and few enough to try."""
-    orders = math.prod(math.factorial(group.size) for group in groups if group.min() != group.max())
-    if orders > _MOST_TIE_ORDERS:
-        raise ValueError(f"{name} has no closed form for ties='mean' and the ties are too many; use 'worst'")
-    choices = [itertools.permutations(g) if g.min() != g.max() else [tuple(g)] for g in groups]
-    return itertools.product(*choices)
 
 
 def _is_set(statistic: RankStatistic, key: str, default: Any) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TIES", "TieGroups", "Ties", "check_ties", "tie_groups", "top_items"]
+__all__ = ["TIES", "TieGroups", "Ties", "check_ties", "tie_groups", "tie_orders", "top_items"]
 
 Floats = NDArray[np.float64]
 Ties = Literal["worst", "mean", "best"]
@@ -17,6 +18,7 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 
 # Sorting only the top of the list pays when the top is a small part of it.
 _PARTITION_BELOW = 0.25
+_MOST_TIE_ORDERS = 10_000
 
 
 def check_ties(ties: str) -> None:
@@ -132,3 +134,12 @@ def top_items(scores: Floats, depth: float) -> NDArray[np.intp] | None:
         return None
     cut = scores.size - int(np.ceil(depth))
     return np.flatnonzero(scores >= np.partition(scores, cut)[cut])
+
+
+def tie_orders(groups: list[NDArray[Any]], name: str) -> itertools.product[tuple[tuple[Any, ...], ...]]:
+    """All orders inside every group; equally likely, and few enough to try."""
+    orders = math.prod(math.factorial(group.size) for group in groups if group.min() != group.max())
+    if orders > _MOST_TIE_ORDERS:
+        raise ValueError(f"{name} has no closed form for ties='mean' and the ties are too many; use 'worst'")
+    choices = [itertools.permutations(g) if g.min() != g.max() else [tuple(g)] for g in groups]
+    return itertools.product(*choices)

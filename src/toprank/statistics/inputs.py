@@ -14,6 +14,7 @@ from toprank.labels import top_label
 __all__ = [
     "as_vector",
     "read_classes",
+    "read_list",
     "read_sample_weight",
     "read_scores",
     "read_values",
@@ -176,3 +177,15 @@ def read_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.fl
     if weight.min() < 0 or weight.max() == 0:
         raise ValueError("sample_weight must not be negative, and not zero everywhere")
     return None if bool((weight == 1).all()) else weight
+
+
+def read_list(
+    y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64] | None, NDArray[np.intp] | slice]:
+    """Arguments as arrays, and the rows that count; those of no weight must not even tell the labels."""
+    y = as_vector(y, "y")
+    values = read_scores(scores, y.size)
+    weight = read_sample_weight(sample_weight, y.size)
+    if weight is not None and weight.min() == 0:
+        return y, values, weight, np.flatnonzero(weight)
+    return y, values, weight, slice(None)
