@@ -58,7 +58,8 @@ def test_plain_labels_are_read_the_same_everywhere(lower, upper):
     assert ranker.classes_.tolist() == [lower, upper]
     assert ranker.coef_ @ [1.0, 0.0, 0.0] > 0
     assert get("auc")(y, scores) == get("auc")(y, scores, pos_label=upper) == wanted
-    assert RankingProblem.from_labels(X, y, "auc").labels.tolist() == UP.tolist()
+    posed = RankingProblem.from_labels(X, y, "auc")
+    assert posed.fingerprint() == RankingProblem.from_labels(X, UP, "auc").fingerprint()
     assert binary_labels(pd.Series(y, name="y"))[0].tolist() == UP.tolist()
     for judged in (ranker, LogisticRegression().fit(X, y)):
         found = scorer("auc")(judged, X, y)
@@ -189,7 +190,7 @@ def test_two_stories_are_an_error():
 def test_the_problem_of_an_exact_ranker_is_the_one_it_solves():
     ranker = toprank.ExactRanker("auc", pos_label="fraud", time_limit=5).fit(X[:20], FRAUD[:20])
     problem = ranker.problem(X[:20], FRAUD[:20])
-    assert problem.labels.tolist() == UP[:20].tolist()
+    assert problem.fingerprint() == RankingProblem.from_labels(X[:20], UP[:20], "auc").fingerprint()
     assert problem.evaluate(ranker.coef_) == ranker.outcome_.value == ranker.score(X[:20], FRAUD[:20])
 
 
