@@ -118,19 +118,23 @@ EXAMPLES = {
     ("binary", "weak"): [Example(two_labels, loss(weak_loss), toprank.ExactRanker(f"precision@{K}"))],
     ("binary", "localized"): [Example(two_labels, discounted, toprank.ExactRanker(f"dcg@{K}"))],
     ("ordinal", "hard"): [
+        Example(grades, concordance, toprank.ExactRanker("c_index")),
         Example(grades, concordance, toprank.RankBoost(), (7,)),
         Example(grades, concordance, toprank.RankRLS(10.0), (7,)),
     ],
     ("ordinal", "localized"): [
+        Example(grades, discounted, toprank.ExactRanker(f"dcg@{K}")),
         Example(grades, loss(localized_loss), toprank.RankSVM(10.0, weighting=f"top@{K}"), (11, 13)),
         Example(grades, loss(localized_loss), toprank.PNormPush(4.0, C=10.0), (11, 13)),
     ],
     ("continuous", "hard"): [
+        Example(as_it_is, concordance, toprank.ExactRanker("c_index")),
         Example(as_it_is, concordance, toprank.RankSVM(10.0), (11,)),
         Example(as_it_is, concordance, toprank.RankBoost(), (3, 11)),
     ],
     ("continuous", "weak"): [
-        Example(as_it_is, loss(weak_loss), toprank.ExactRanker(f"precision@{K}"), range(4), labels.weak)
+        Example(as_it_is, loss(weak_loss), toprank.ExactRanker(f"weak_ranking_loss@{K}")),
+        Example(as_it_is, loss(weak_loss), toprank.ExactRanker(f"precision@{K}"), range(4), labels.weak),
     ],
     ("continuous", "localized"): [
         Example(as_it_is, loss(localized_loss), toprank.RankSVM(10.0), (4, 11, 13), labels.localized),

@@ -80,6 +80,7 @@ Problem = Literal["hard", "weak", "localized"]
 SETUPS: tuple[dict[str, Any], ...] = (
     {},
     {"statistic": "auc"},
+    {"statistic": "c_index"},
     {"statistic": "dcg@10"},
     {"statistic": "precision@10"},
     {"statistic": "localized_ranking_loss@10"},
