@@ -187,14 +187,7 @@ def test_rankers_are_compared_with_ridge_regression(here, target):
     report = compare_rankers(source, CompareOptions(splits=2, time_limit=4, budget=10))
     names = [*(one.name for one in report.figures), *report.not_run]
     assert report.baseline == "ridge regression"
-    assert {
-        "ridge regression",
-        "random forest",
-        "gradient boosting",
-        "ensemble",
-        "RankSVM",
-        "RankRLS",
-    } <= set(names)
+    assert {"ridge regression", "ensemble", "RankSVM", "RankRLS"} <= set(names)
     assert "Ridge regression will do" in report.advice
     assert ("LightGBM lambdarank" in names) <= (target == "grade")
     assert not {"TopPush", "logistic regression"} & set(names)
