@@ -279,3 +279,17 @@ def test_contradictions_are_named():
     middle = TopGroup((1,), top=1, at_least=1)
     with pytest.raises(InfeasibleError, match="constraint: at least 1 of the top 1"):
         constrained(Constraints(top_groups=(middle,)), X, y)
+
+
+@pytest.mark.parametrize("options", [{"solver": "mip-auc"}, {"solver": "mip-subrank", "strengthen": True}])
+def test_the_papers_other_programs_have_names(options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2))
+    y = (X[:, 0] + rng.normal(size=12) > 0).astype(int)
+    best = ExactRanker("auc", random_state=0).fit(X, y).certificate_
+    found = ExactRanker("auc", **options).fit(X, y).certificate_
+    assert found.value == pytest.approx(best.value)
+    with pytest.raises(ValueError, match=r"strengthen=True is for|needs statistic='auc'"):
+        ExactRanker("dcg", **{"strengthen": True, **options, "solver": "mip-auc"}).fit(X, y)
+    with pytest.raises(ValueError, match="needs statistic='auc'"):
+        ExactRanker("dcg", solver="mip-auc").fit(X, y)

@@ -2,8 +2,10 @@
 
 from toprank.exact.certificate import Certificate, CertificateError
 from toprank.exact.mip.constraints import Constraints, InfeasibleError, TopGroup
+from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, PairArrays, RankingProblem
 from toprank.exact.search.checkpoint import CheckpointError
+from toprank.exact.search.driver import search
 from toprank.exact.ties import break_ties
 from toprank.exact.verification import Verification, verify
 from toprank.preferences import kendall_pairs, multipartite_pairs
@@ -22,5 +24,7 @@ __all__ = [
     "break_ties",
     "kendall_pairs",
     "multipartite_pairs",
+    "search",
+    "solve_program",
     "verify",
 ]

@@ -23,7 +23,7 @@ from toprank.statistics import RankStatistic
 
 __all__ = ["ExactRanker", "Solver"]
 
-Solver = Literal["search", "mip", "mip-subrank", "mip-resolved"]
+Solver = Literal["search", "mip", "mip-subrank", "mip-resolved", "mip-auc"]
 _PROGRAM_MARGIN = 1e-4
 """Mixed-integer solvers work within tolerances of 1e-6 or so: their margin must be well above."""
 
@@ -52,9 +52,12 @@ class ExactRanker(WeightedRanker, PairRanker):
         tolerances must stay well below, use 1e-4 for None.
     penalty : float
         Price of each non-zero coefficient, in units of the statistic.
-    solver : {"search", "mip", "mip-subrank", "mip-resolved"}
-        The geometric search; our mixed-integer program; or one of Rudin & Wang's, Eq. (22) to (26) and
-        Eq. (11) to (21).
+    solver : {"search", "mip", "mip-subrank", "mip-resolved", "mip-auc"}
+        The geometric search; our mixed-integer program; or one of Rudin & Wang's, Eq. (22) to (26), Eq. (11)
+        to (21), and Appendix A.1, which is for ``statistic="auc"``.
+    strengthen : bool
+        Whether ``solver="mip-subrank"`` gets Eq. (27) to (30) as well: the ranks of relevant rows that are
+        equal are counted together, and the relaxation is tighter.
     backend : {"highs", "scip", "gurobi"}
         Who solves a mixed-integer program.
     constraints : Constraints or None
@@ -111,6 +114,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         margin: float | None = None,
         penalty: float = 0.0,
         solver: Solver = "search",
+        strengthen: bool = False,
         backend: str = "highs",
         constraints: Constraints | None = None,
         start: Start = None,
@@ -129,6 +133,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         self.margin = margin
         self.penalty = penalty
         self.solver = solver
+        self.strengthen = strengthen
         self.backend = backend
         self.constraints = constraints
         self.start = start
@@ -187,6 +192,8 @@ class ExactRanker(WeightedRanker, PairRanker):
         """Margin, penalty and scales, by the parameters."""
         if self.solver not in get_args(Solver):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
+        if self.strengthen and self.solver != "mip-subrank":
+            raise ValueError("strengthen=True is for solver='mip-subrank' only.")
         if self.constraints is not None and not isinstance(self.constraints, Constraints):
             raise ValueError("constraints must be None or a Constraints(...) of toprank.exact.")
         usual = DEFAULT_MARGIN if self.solver == "search" else _PROGRAM_MARGIN
@@ -224,6 +231,7 @@ class ExactRanker(WeightedRanker, PairRanker):
             backend=self.backend,
             constraints=self.constraints,
             start=max(starts, key=problem.evaluate),
+            strengthen=self.strengthen,
             threads=worker_count(self.n_jobs),
         )
 

@@ -13,7 +13,12 @@ from toprank.control import Run, Status
 from toprank.exact.certificate import UNDER_CONSTRAINTS, Certificate
 from toprank.exact.climb.local_search import local_search
 from toprank.exact.mip import backends
-from toprank.exact.mip.as_published import preference_program, resolved_rank_program, subrank_program
+from toprank.exact.mip.as_published import (
+    auc_program,
+    preference_program,
+    resolved_rank_program,
+    subrank_program,
+)
 from toprank.exact.mip.backends import Backend, RawSolution
 from toprank.exact.mip.backends.protocol import stop_status
 from toprank.exact.mip.compact import Strengthening, compact_program
@@ -26,7 +31,7 @@ from toprank.exact.widest import NEARLY, widest_margin
 __all__ = ["Formulation", "build_program", "solve_program"]
 
 Floats = NDArray[np.float64]
-Formulation = Literal["mip", "mip-subrank", "mip-resolved"]
+Formulation = Literal["mip", "mip-subrank", "mip-resolved", "mip-auc"]
 _MOST_ENTRIES = 20_000_000  # of the constraint matrix: beyond, handing it over takes longer than most limits
 _MARGIN_OF_ERROR = 1e-7  # relative: solvers sum in floats
 _CLIMBING = 0.05  # of the time goes to local search from the start
@@ -46,9 +51,9 @@ def build_program(
     Parameters
     ----------
     problem : RankingProblem
-    formulation : {"mip", "mip-subrank", "mip-resolved"}
-        Ours, or one of Rudin & Wang (2018): Eq. (22) to (26), Eq. (11) to (21). Preferences become their
-        Appendix A.2 in both of the latter.
+    formulation : {"mip", "mip-subrank", "mip-resolved", "mip-auc"}
+        Ours, or one of Rudin & Wang (2018): Eq. (22) to (26), Eq. (11) to (21), or Appendix A.1 for the AUC.
+        Preferences become their Appendix A.2 in all of the latter.
     constraints : Constraints, optional
         Only ours knows them.
     strengthen : bool
@@ -71,6 +76,8 @@ def build_program(
         raise ValueError(f"solver={formulation!r} knows no constraints; use solver='mip'.")
     if problem.pairs is not None:
         return preference_program(problem, run=run)
+    if formulation == "mip-auc":
+        return auc_program(problem, run=run)
     if formulation == "mip-subrank":
         return subrank_program(problem, strengthen=strengthen, run=run)
     return resolved_rank_program(problem, run=run)
@@ -142,6 +149,7 @@ def _check_size(problem: RankingProblem, formulation: str) -> None:
         "mip": problem.n_pairs * (d + 4),
         "mip-subrank": n * n * n // 2,
         "mip-resolved": n * n * (2 * d + 8),
+        "mip-auc": problem.n_pairs * (d + 1),
     }
     if entries[formulation] > _MOST_ENTRIES:
         raise ValueError(
