@@ -129,6 +129,13 @@ class GradeSum:
         From which on the items of each list are positives.
     tables : tuple of CountTable
         What they are worth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank import statistics
+    >>> statistics.get("dcg").graded_form(np.array([0.0, 1.0, 2.0])).grades
+    array([1., 2.])
     """
 
     grades: Floats
@@ -147,6 +154,13 @@ class PairSum:
         What a pair is worth whose upper item has the level of the row and whose lower one that of the column.
     offset : float
         The value when no pair is in the right order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank import statistics
+    >>> statistics.get("kendall_tau").graded_form(np.array([0.0, 1.0, 2.0])).offset
+    -1.0
     """
 
     levels: Floats
