@@ -268,7 +268,6 @@ BAD_ARGUMENTS = {
     "two roles": (["rank", "items.csv", "-t", "y", "--ignore", "y"], "'y' is given both"),
     "positive not there": ([*RANK, "--positive", "maybe"], "positive 'maybe'"),
     "unknown statistic": ([*RANK, "-s", "ngcd@5"], "did you mean 'ndcg'"),
-    "measured only": ([*RANK, "-s", "average_precision"], "--statistic 'average_precision'"),
     "no order in it": ([*RANK, "-s", "precision@40"], "same for every order of the first 40"),
     "unknown base": ([*RANK, "--base", "oracle"], "--base 'oracle'"),
     "no time": ([*RANK, "--time-limit", "0"], "--time-limit 0"),
@@ -381,7 +380,7 @@ def test_ctrl_c_later_keeps_what_there_is(here, capsys, monkeypatch):
 def test_statistics_are_listed_with_a_line_each(capsys):
     assert main(["statistics"]) == 0
     shown = capsys.readouterr().out
-    optimised, measured = shown.split("Can be measured only")
+    optimised, measured = shown.split("Can be measured;")
     assert "precision@k" in optimised
     assert "reciprocal_rank_sum" in optimised
     assert "Also: mrr." in measured

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank import RankBoost, RankingForest, TreeRank
+from toprank import RankBoost, TreeRank
 from toprank.preferences import kendall_pairs, multipartite_pairs
 from toprank.statistics import get
 
@@ -52,8 +52,8 @@ def test_an_estimator_as_weak_ranker_learns_the_signs_of_the_potential():
         X, RESPONSE
     )
     assert get("c_index")(RESPONSE, ranker.decision_function(X)) > 0.85
-    with pytest.raises(ValueError, match="RankingForest does not learn from continuous labels"):
-        RankingForest().fit(X, RESPONSE)
+    with pytest.raises(ValueError, match="TreeRank does not learn from continuous labels"):
+        TreeRank().fit(X, RESPONSE)
 
 
 def test_many_rows_take_no_pairs():

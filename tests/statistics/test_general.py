@@ -270,7 +270,7 @@ def test_infinite_scores_tie_with_each_other():
 def test_only_the_order_of_scores_and_labels_counts(data, increasing):
     y, scores = (np.array(part, dtype=float) for part in data)
     shuffle = np.random.default_rng(0).permutation(y.size)
-    for name in BY_DEFINITION:
+    for name in [name for name in BY_DEFINITION if not name.startswith("top_gain")]:  # which adds labels up
         before = get(name)(y, scores, ties="mean")
         after = get(name)(increasing(y)[shuffle], increasing(scores)[shuffle], ties="mean")
         assert after == pytest.approx(before, abs=1e-12), name

@@ -155,9 +155,11 @@ def kind_of_labels(column: pd.Series[Any], positive: Sequence[str] = ()) -> Labe
     Values that are said to belong at the top make two classes of them, whatever they are.
 
     >>> import pandas as pd
-    >>> kind_of_labels(pd.Series([0, 2, 1])), kind_of_labels(pd.Series(["$1,200", "$300", "$90"]))
-    ('ordinal', 'ordinal')
-    >>> kind_of_labels(pd.Series([0, 2, 1]), positive=["2"])
+    >>> kind_of_labels(pd.Series([0, 2, 1], name="grade"))
+    'ordinal'
+    >>> kind_of_labels(pd.Series(["$1,200", "$300", "$90.5"], name="price"))
+    'continuous'
+    >>> kind_of_labels(pd.Series([0, 2, 1], name="grade"), positive=["2"])
     'binary'
     """
     if positive or column.isna().any() or len(set(_one_spelling(column.map(label_text)))) <= 2:

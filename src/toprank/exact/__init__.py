@@ -5,7 +5,7 @@ from toprank.exact.mip.constraints import Constraints, InfeasibleError, TopGroup
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import DEFAULT_MARGIN, PairArrays, RankingProblem
 from toprank.exact.search.checkpoint import CheckpointError
-from toprank.exact.search.driver import search
+from toprank.exact.search.driver import search as maximise
 from toprank.exact.ties import break_ties
 from toprank.exact.verification import Verification, verify
 from toprank.preferences import kendall_pairs, multipartite_pairs
@@ -23,8 +23,8 @@ __all__ = [
     "Verification",
     "break_ties",
     "kendall_pairs",
+    "maximise",
     "multipartite_pairs",
-    "search",
     "solve_program",
     "verify",
 ]

@@ -229,6 +229,8 @@ def _plain(value: Any, parts: list[Any] | None) -> Any:
         return {"constraints": asdict(value)}
     if isinstance(value, (list, tuple)):
         return [_plain(item, parts) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"mapping": {key: _plain(item, parts) for key, item in value.items()}}
     if hasattr(value, "get_params"):
         return estimator_to_plain(value, parts)
     raise NotPlainError(f"a value of type {type(value).__name__} cannot be written as text")
@@ -253,6 +255,8 @@ def _rich(value: Any, parts: Sequence[Any]) -> Any:
         return value
     if set(value) == {"float"}:
         return float(value["float"])
+    if set(value) == {"mapping"}:
+        return {key: _rich(item, parts) for key, item in value["mapping"].items()}
     if set(value) == {"outcome"}:
         return _rich_outcome(value["outcome"])
     if set(value) == {"certificate"}:

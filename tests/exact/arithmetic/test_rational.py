@@ -99,4 +99,4 @@ def test_pairs_and_counts_equal_fractions(kind, margin, sparse, thorough):
         lost = sorted(sum(not table[i, k] for k in lower) for i in upper)
         none = (np.arange(3), np.empty(0, dtype=int), np.empty(0))
         found = lost_counts(scores, [(upper, lower, weights), none], exact=thorough)
-        assert [counts.tolist() for counts in found] == [lost, []]
+        assert [counts.tolist() for counts in found] == [lost, [0, 0, 0]]
