@@ -33,7 +33,7 @@ class ExponentialGrades:
     >>> items = ExponentialGrades.from_labels([2.0, 1.0, 0.0])
     >>> value, by_hand = items.at(np.array([2.0, 1.0, 0.0])).value, np.log((2 / np.e + np.e**-2) / 3)
     >>> round(float(value), 6), round(float(by_hand), 6)
-    (-1.235265, -1.235265)
+    (-1.236617, -1.236617)
     """
 
     n_items: int

@@ -26,12 +26,18 @@ NOTE_EVERY = 60.0
 """Seconds between two lines of progress in a log."""
 SECONDS_JUDGED_BY = 600.0
 """How far back the speed is looked at that the remaining time follows from: steps differ in length."""
+
+
+def _proof(method: str) -> str:
+    return f"the proof by {method}, about a minute"
+
+
 COMPILED = {
     "exact.climb": "the search for good linear scores, about ten seconds",
     "statistics": "the statistics, a few seconds",
     "losses": "the losses of the convex rankers, a few seconds",
     "convex": "the solvers of the convex rankers, some seconds",
-    **{f"exact.{name}": f"the proof by {name}, about a minute" for name in METHODS},
+    **{f"exact.{name}": _proof(name) for name in METHODS},
 }
 """By the beginning of a kernel's module: what it belongs to, and how long that takes to compile."""
 
@@ -157,4 +163,5 @@ class _Announcer:
 
 
 def _sentence(group: str) -> str:
-    return f"Compiling {COMPILED[group]}: once on this machine."
+    what = COMPILED.get(group) or _proof(group.removeprefix("exact."))  # a method added since
+    return f"Compiling {what}: once on this machine."

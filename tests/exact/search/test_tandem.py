@@ -134,7 +134,7 @@ def test_equals_enumeration_and_the_proof_is_replayed(in_turns, seed):
 
 def coarse_problem():
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(50, 4)).round(1)
+    X = rng.normal(size=(50, 5)).round(1)
     return RankingProblem.from_labels(X, rng.random(50) < 0.4, "dcg")
 
 
@@ -166,7 +166,7 @@ def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
     file, bounds = tmp_path / "state.npz", []
     for rounds in range(500):
         calls = itertools.count()
-        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 20, interval=0.0) as run:
+        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 10, interval=0.0) as run:
             part = search(problem, run, checkpoint=file)
         bounds.append(part.bound)
         if part.proved:
