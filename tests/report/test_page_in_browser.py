@@ -255,6 +255,12 @@ def test_nothing_is_cut_off_on_a_phone(visit, file, theme):
             .map((one) => one.outerHTML.slice(0, 80))"""
     )
     assert sticking_out == []
+    scrolled = page.evaluate(
+        """() => [...document.querySelectorAll('.wide')]
+            .filter((one) => one.scrollWidth > one.clientWidth + 1)
+            .map((one) => one.outerHTML.slice(0, 80))"""
+    )
+    assert scrolled == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 

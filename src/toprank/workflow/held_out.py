@@ -211,12 +211,12 @@ class HeldOut:
             )
         each = "" if self.splits[0].qid is None else " of each query"
         found = f"Of the first {line.k}{each} you would find {_range(line, ranker)}"
-        best = ""
+        chance, best = f"{line.chance:.1f}", ""
         if self.numbers:
             found = f"The first {line.k}{each} would have a mean {self.numbers} of {_range(line, ranker)}"
-            best = f", at best {line.best:.3g}"
+            chance, best = f"{line.chance:.3g}", f", at best {line.best:.3g}"
         theirs = f", by {label_of(self.baseline)} {_range(line, self.baseline)}"
-        return f"{found}; by chance {line.chance:.3g}{best}{'' if ranker == self.baseline else theirs}."
+        return f"{found}; by chance {chance}{best}{'' if ranker == self.baseline else theirs}."
 
     def concordance(self, ranker: str) -> float:
         """How often the item with the larger label scores higher, on average over the splits."""
