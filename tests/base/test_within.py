@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from toprank import DirectRanker, RankSVM, TopPush, regularisation_path
+from toprank import DirectRanker, RankSVM, TreeRank, regularisation_path
 from toprank.base import LinearRanker, RankingData, abilities, fit_copy
 from toprank.control import Outcome, Progress, Run, SearchStoppedWarning, Status
 
@@ -121,8 +121,8 @@ def test_pipelines_are_fitted_within_too():
 def test_what_cannot_be_used_is_refused_by_name():
     with pytest.raises(ValueError, match="sample_weight: KNeighborsClassifier takes no weights"):
         fit_copy(KNeighborsClassifier(), data(sample_weight=np.ones(30)), Run())
-    with pytest.raises(ValueError, match="qid: TopPush learns from one list"):
-        fit_copy(TopPush(), data(qid=np.arange(30) % 2), Run())
+    with pytest.raises(ValueError, match="qid: TreeRank learns from one list"):
+        fit_copy(TreeRank(), data(qid=np.arange(30) % 2), Run())
     fit_copy(KNeighborsClassifier(), data(qid=np.arange(30) % 2), Run())  # looks at rows one by one
 
 

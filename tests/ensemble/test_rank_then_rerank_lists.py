@@ -14,13 +14,14 @@ from sklearn.preprocessing import StandardScaler
 
 import oracles
 from toprank import (
+    AccuracyAtTop,
     DirectRanker,
     ExactRanker,
     RankerCV,
     RankSVM,
     RankSVMCV,
     RankThenRerank,
-    TopPush,
+    TreeRank,
     datasets,
     statistics,
 )
@@ -297,12 +298,12 @@ def test_queries_reach_a_base_that_takes_them():
 @pytest.mark.parametrize(
     ("ranker", "name"),
     [
-        (RankThenRerank(TopPush(), ExactRanker()), "TopPush"),
-        (RankThenRerank(make_pipeline(StandardScaler(), TopPush()), ExactRanker()), "TopPush"),
-        (RankThenRerank(None, TopPush()), "TopPush"),
+        (RankThenRerank(TreeRank(), ExactRanker()), "TreeRank"),
+        (RankThenRerank(make_pipeline(StandardScaler(), TreeRank()), ExactRanker()), "TreeRank"),
+        (RankThenRerank(None, TreeRank()), "TreeRank"),
         (RankThenRerank(None, LogisticRegression()), "LogisticRegression"),
         (RankThenRerank(None, make_pipeline(StandardScaler(), LogisticRegression())), "LogisticRegression"),
-        (RankThenRerank(RankerCV(TopPush()), ExactRanker()), "TopPush in RankerCV"),
+        (RankThenRerank(RankerCV(AccuracyAtTop()), ExactRanker()), "AccuracyAtTop in RankerCV"),
     ],
 )
 def test_estimators_that_cannot_take_queries_are_named(ranker, name):

@@ -242,10 +242,14 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         can = self.ranker_tags
         if qid is not None and not can.queries:
             name = self._blamed(lambda one: abilities(one).queries)
-            raise ValueError(f"qid: {name} learns from one list and takes no queries; fit without qid.")
+            raise ValueError(f"qid: {name} {self._why_no_queries()}; fit without qid.")
         if sample_weight is not None and not can.weights:
             name = self._blamed(lambda one: abilities(one).weights)
             raise ValueError(f"sample_weight: {name} takes no weights; fit without sample_weight.")
+
+    def _why_no_queries(self) -> str:
+        """What to say of queries that cannot be used."""
+        return "learns from one list and takes no queries"
 
     def _inside(self) -> list[Any]:
         """The estimators this one is made of."""

@@ -72,8 +72,8 @@ def abilities(estimator: Any) -> RankerTags:
     A regressor takes any numbers; a classifier has one score for each row where there are two labels only.
 
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from toprank import TopPush
-    >>> abilities(TopPush()).queries, abilities(LogisticRegression()).weights
+    >>> from toprank import TreeRank
+    >>> abilities(TreeRank()).queries, abilities(LogisticRegression()).weights
     (False, True)
     """
     last = last_step(estimator)

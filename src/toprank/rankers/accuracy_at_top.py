@@ -15,7 +15,14 @@ from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.convex.accuracy_at_top.local_minimum import LocalAnswer, local_minimum
 from toprank.convex.accuracy_at_top.pin_search import Choice, Progressed, search_all, search_screened
 from toprank.convex.accuracy_at_top.pins import Items, PinTable, quantile
-from toprank.rankers.parts.items import WEIGHTINGS, Prices, gather, prices_of_labels, prices_of_pairs
+from toprank.rankers.parts.items import (
+    WEIGHTINGS,
+    Prices,
+    gather,
+    prices_by_query,
+    prices_of_labels,
+    prices_of_pairs,
+)
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
 from toprank.rankers.parts.spaces import Space, space_of
@@ -54,6 +61,11 @@ class AccuracyAtTop(KernelRanker, PairRanker):
     being solved, a warning says that, and nothing is certified.
 
     A row of weight two counts as two rows; sparse rows are made dense.
+
+    With `qid` (``solver="local"`` only) the pairs are those within queries and every query has its own
+    quantile q, that of its k_q-th highest row of n_q, k_q = top_share n_q. Pins of several quantiles would
+    have to be tried in all their combinations, so the other solvers take one list only. `quantile_` and
+    `threshold_` are then those of all rows together, for `predict` knows no queries.
 
     Parameters
     ----------
@@ -222,9 +234,11 @@ class AccuracyAtTop(KernelRanker, PairRanker):
 
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        prices = prices_of_labels(
-            data.y, data.sample_weight, top_share=self.top_share, C=self.C, weighting=self.weighting
-        )
+        said: dict[str, Any] = {"top_share": self.top_share, "C": self.C, "weighting": self.weighting}
+        if data.qid is None:
+            prices = prices_of_labels(data.y, data.sample_weight, **said)
+        else:
+            prices = prices_by_query(data.y, data.qid, data.sample_weight, **said)
         return self._learn(data.X, prices, run)
 
     def _learn(self, X: Matrix, prices: Prices, run: Run) -> Outcome:
@@ -301,7 +315,7 @@ class AccuracyAtTop(KernelRanker, PairRanker):
     def _outcome(self, items: Items, value: float, bound: float, status: Status, run: Run) -> Outcome:
         notes = []
         total, preferred = float(items.mass.sum()), float(items.mass[items.up > 0].sum())
-        if abs(items.top - self.top_share * total) > 0.5:
+        if abs(items.top - self.top_share * total) > 0.5 * len(items.lists):
             share = f"top_share={self.top_share:g} of {total:g} rows"
             notes.append(f"{share} is less than one or all: {items.top:g} was taken.")
         if preferred > items.top:
@@ -316,6 +330,11 @@ class AccuracyAtTop(KernelRanker, PairRanker):
         if self.kernel is None:
             return np.asarray(X @ self.coef_)
         return self._space.scores(self, X)
+
+    def _why_no_queries(self) -> str:
+        return (
+            f"with solver={self.solver!r} pins one quantile and takes no queries (solver='local' takes them)"
+        )
 
     def squared_norms(self, X: ArrayLike) -> Floats:
         """K(x, x) of each row: its squared norm in the space where the score is linear.
@@ -333,4 +352,5 @@ class AccuracyAtTop(KernelRanker, PairRanker):
         tags.classifier_tags.poor_score = True
         tags.input_tags.sparse = not tags.input_tags.pairwise
         tags.ranker_tags.weights = tags.ranker_tags.at_top = tags.ranker_tags.weak = True
+        tags.ranker_tags.queries = self.solver == "local"
         return tags

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toprank.control import Callback, Run, Seed
+from toprank.convex.top_push.by_query import QueryPushProblem
 from toprank.convex.top_push.column_generation import TopPushSolution
 from toprank.convex.top_push.gradient_projection import gradient_projection
 from toprank.convex.top_push.problem import TopPushProblem
@@ -26,6 +27,12 @@ class InfinitePush(TopPushRanker):
 
     whose dual has one variable per row instead of one per pair. Column generation around an interior-point
     method solves it to a relative duality gap of `tol`, in time and memory linear in the rows.
+
+    With `qid` every query q has its own highest negative, and all count the same::
+
+        1/2 |f|^2 + C mean_q mean_(i in q) (1 - f(x_i) + max_(j in q) f(x_j))_+ ,
+
+    over the queries that have rows of both classes; solved by Newton's method on ever less rounded losses.
 
     Parameters
     ----------
@@ -133,8 +140,17 @@ class InfinitePush(TopPushRanker):
         super()._check_parameters()
         check_choice("solver", self.solver, ["column_generation", "gradient_projection"])
 
-    def _solve(self, problem: TopPushProblem, run: Run) -> TopPushSolution:
-        if self.solver == "gradient_projection":
+    def _solve(self, problem: TopPushProblem | QueryPushProblem, run: Run) -> TopPushSolution:
+        if self.solver == "gradient_projection" and isinstance(problem, TopPushProblem):
             limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
             return gradient_projection(problem, step=self.step_size, run=run, **limits)
         return super()._solve(problem, run)
+
+    def _why_no_queries(self) -> str:
+        return f"with solver={self.solver!r} takes no queries (solver='column_generation' takes them)"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Agarwal's algorithm has one matrix of pairs and one constraint on it.
+        tags.ranker_tags.queries = self.solver != "gradient_projection"
+        return tags

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from toprank.base import LinearRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.convex.accuracy_at_top.local_minimum import local_minimum
-from toprank.convex.accuracy_at_top.pat_mat import PatMatProblem
+from toprank.convex.accuracy_at_top.pat_mat import PatMatByQuery, PatMatProblem
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import minimise
 from toprank.losses.pat_mat import PatMatLoss
-from toprank.rankers.parts.items import dense_rows, gather, items_of_points, prices_of_labels
+from toprank.rankers.parts.items import dense_rows, gather, items_of_points, mean_prices, prices_of_labels
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
+from toprank.rankers.parts.queries import divided_queries
 from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["Grill", "PatMat"]
@@ -32,6 +33,7 @@ class _Weighted(LinearRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.at_top = tags.ranker_tags.weak = True
+        tags.ranker_tags.queries = True
         return tags
 
 
@@ -47,7 +49,8 @@ class PatMat(_Weighted):
     loss(scale (w.x_j - t)) = top_share`` over all rows j: Pat&Mat of Adam, Mácha, Šmídl and Pevný,
     "General framework for binary classification on top samples"; over the negatives j only, Pat&Mat-NP.
     Unlike `AccuracyAtTop` it has one optimum, found with a bound, at the price of a threshold above the true
-    quantile.
+    quantile. With `qid` every query has its own t and the same weight: the mean over queries of the mean over
+    their positives.
 
     Parameters
     ----------
@@ -107,10 +110,7 @@ class PatMat(_Weighted):
         if not self.scale > 0:
             raise ValueError(f"scale={self.scale} must be positive.")
         loss = PatMatLoss(self._share(), self.loss, self.scale, self.negative_share is not None)
-        weight = _weights(data)
-        used = np.flatnonzero(weight > 0)
-        design = Design(data.X[used] if len(used) < len(weight) else data.X)
-        problem = PatMatProblem(design, data.y[used], weight[used], check_penalty_weight(self.C), loss)
+        problem = _pat_mat_problem(data, check_penalty_weight(self.C), loss)
         start = np.zeros(data.X.shape[1])
         found, outcome = minimise(problem, start, run, tol=self.tol, max_iter=int(self.max_iter))
         self.coef_ = found.coef
@@ -124,6 +124,17 @@ class PatMat(_Weighted):
         return check_share("negative_share", self.negative_share, "the negatives")
 
 
+def _pat_mat_problem(data: RankingData, C: float, loss: PatMatLoss) -> PatMatProblem | PatMatByQuery:
+    weight = _weights(data)
+    if data.qid is not None:
+        weight = np.where(divided_queries(data.y, data.qid, weight)[data.qid], weight, 0.0)
+    used = np.flatnonzero(weight > 0)
+    rows = data.X[used] if len(used) < len(weight) else data.X
+    if data.qid is None:
+        return PatMatProblem(Design(rows), data.y[used], weight[used], C, loss)
+    return PatMatByQuery.from_labels(rows, data.y[used], data.qid[used], weight[used], C, loss)
+
+
 class Grill(_Weighted):
     """Relevant items above the top quantile of all scores, the others below, each class on average.
 
@@ -131,7 +142,8 @@ class Grill(_Weighted):
     negatives j, q the true quantile of all scores at `top_share`: Grill, as in Adam, Mácha, Šmídl and
     Pevný, "General framework for binary classification on top samples". It is problem (1) of
     `AccuracyAtTop` with ``C / (n_+ n_-)`` for C, and is minimised like that by ``solver="local"``: from
-    several starts, without a bound.
+    several starts, without a bound. With `qid` every query has its own quantile and the same weight: the mean
+    over queries of the two means, over the queries with rows of both classes.
 
     Parameters
     ----------
@@ -182,10 +194,14 @@ class Grill(_Weighted):
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         check_share("top_share", self.top_share, "the list")
-        weight = _weights(data)
-        total = float(weight[data.y == 1].sum()) * float(weight[data.y == 0].sum())
-        C = check_penalty_weight(self.C) / total
-        prices = prices_of_labels(data.y, weight, top_share=self.top_share, C=C, weighting="pairs")
+        weight, C = _weights(data), check_penalty_weight(self.C)
+        if data.qid is None:
+            total = float(weight[data.y == 1].sum()) * float(weight[data.y == 0].sum())
+            prices = prices_of_labels(
+                data.y, weight, top_share=self.top_share, C=C / total, weighting="pairs"
+            )
+        else:
+            prices = mean_prices(data.y, data.qid, weight, top_share=self.top_share, C=C)
         rows = dense_rows(data.X)
         kept, prices = gather(rows, prices, by_row=False)
         points = rows[kept] - rows[kept].mean(axis=0)

@@ -32,7 +32,8 @@ class TopPush(_WithLoss):
 
     Minimises ``1/2 |w|^2 + C mean_i loss(max_j f(x_j) - f(x_i))``, positives i and negatives j (Li, Jin and
     Zhou 2014), to a relative duality gap of `tol`. Time and memory grow linearly with the rows. With the
-    hinge it is `InfinitePush`.
+    hinge it is `InfinitePush`. With `qid` every query q has its own highest negative, and all count the same:
+    ``1/2 |w|^2 + C mean_q mean_(i in q) loss(max_(j in q) f(x_j) - f(x_i))``.
 
     Parameters
     ----------
@@ -133,7 +134,8 @@ class TopPushK(_WithLoss):
     """Puts positives above the mean of the k highest negatives: one odd negative does not decide.
 
     Minimises ``1/2 |w|^2 + C mean_i loss(t - f(x_i))``, t the mean of the k highest scores of negatives;
-    k = 1 is `TopPush`.
+    k = 1 is `TopPush`. With `qid` every query has its own t, of all its negatives where they are fewer than
+    k.
 
     Parameters
     ----------
@@ -206,7 +208,8 @@ class TauFPL(_WithLoss):
     """Puts positives above the mean of the highest share of the negatives: few false alarms are allowed.
 
     Minimises ``1/2 |w|^2 + C mean_i loss(t - f(x_i))``, t the mean of the highest scores of negatives, a
-    share `negative_share` of them (tau-FPL; Zhang, Li, Li and others 2018).
+    share `negative_share` of them (tau-FPL; Zhang, Li, Li and others 2018). With `qid` every query has its
+    own t, and all count the same.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
-from toprank import ExactRanker, PluginRanker, RankThenRerank, statistics
+from toprank import AccuracyAtTop, ExactRanker, PluginRanker, RankThenRerank, statistics
 from toprank.control import SearchStoppedWarning
 from toprank.rankers.p_norm_push import PNormPush
 from toprank.rankers.rank_rls import RankRLS
@@ -167,8 +167,8 @@ def test_too_few_queries_and_bad_splitters_are_named():
         RankSVMCV([1.0]).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match=r"cv=GroupKFold.*fold [01] lacks a query \(qid\)"):
         RankSVMCV([1.0], cv=GroupKFold(2)).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="TopPush in RankerCV learns from one list"):
-        RankerCV(TopPush(), [1.0]).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="AccuracyAtTop in RankerCV learns from one list"):
+        RankerCV(AccuracyAtTop(), [1.0]).fit(X, y, qid=qid)
     assert RankSVMCV([1.0], cv=np.int64(2), random_state=0).fit(X, y).scores_.shape == (2, 1)
 
 

@@ -3,7 +3,8 @@
 The quantile of the scores is an implicit function of w: where scores are dense its gradient is the mean z
 of the items that score close to it. So the objective near w is that of the quantile pinned to z, a convex
 problem. Solve that, take the best point on the way there (scores are linear along it), and begin again with
-fewer items around the quantile when the way does not lead down. No bound comes with the answer.
+fewer items around the quantile when the way does not lead down. No bound comes with the answer. Where there
+are several lists, the quantile of each is pinned to a mean of its own.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ def local_minimum(
     start : array, optional
         A direction to start from before the others.
     """
+    if len(items.lists) > 1:
+        items = _within(items)
     directions = _directions(items, run.rng, n_restarts)
     if start is not None:
         directions.insert(0, start)
@@ -92,6 +95,8 @@ def _directions(items: Items, rng: np.random.Generator, count: int) -> list[Floa
 def _subsample(items: Items, rng: np.random.Generator) -> Items:
     """Some of the items, each standing for several: prices and masses grow accordingly."""
     assert items.points is not None
+    if len(items.lists) > 1:
+        return _some_lists(items, rng)
     preferred, others = np.flatnonzero(items.up > 0), np.flatnonzero(items.up <= 0)
     n_up = min(max(SUBSAMPLE * len(preferred) // len(items), SUBSAMPLE // 8), len(preferred))
     n_down = min(SUBSAMPLE - n_up, len(others))
@@ -105,6 +110,28 @@ def _subsample(items: Items, rng: np.random.Generator) -> Items:
     rows = np.sort(np.concatenate(kept))
     share = items.top / items.mass.sum()
     return Items(items.points[rows], None, up[rows], down[rows], mass[rows], share * float(mass[rows].sum()))
+
+
+def _within(items: Items) -> Items:
+    """The items relative to the mean of their list: only differences within a list count."""
+    assert items.points is not None
+    points = items.points.copy()
+    for members, _ in items.lists:
+        points[members] -= points[members].mean(axis=0)
+    return replace(items, points=points)
+
+
+def _some_lists(items: Items, rng: np.random.Generator) -> Items:
+    """Whole lists, until they have items enough; prices grow as if they stood for all."""
+    assert items.points is not None
+    assert items.query is not None
+    order = rng.permutation(len(items.lists))
+    sizes = np.cumsum([len(items.lists[one][0]) for one in order])
+    chosen = order[: int(np.searchsorted(sizes, SUBSAMPLE)) + 1]
+    rows = np.sort(np.concatenate([items.lists[one][0] for one in chosen]))
+    up, down = (prices[rows] * (prices.sum() / prices[rows].sum()) for prices in (items.up, items.down))
+    top = sum(items.lists[one][1] for one in chosen)
+    return Items(items.points[rows], None, up, down, items.mass[rows], top, items.query[rows], items.tops)
 
 
 def _at(items: Items, coef: Floats) -> LocalAnswer:
@@ -131,14 +158,12 @@ def _descend(items: Items, start: Floats, run: Run, max_iter: int, tol: float) -
 
 
 def _solve_near(items: Items, best: LocalAnswer, scores: Floats, width: int, run: Run) -> Floats:
-    """The optimum with the quantile pinned to the mean of the `width` items closest to it."""
+    """The optimum with every quantile pinned to the mean of the items closest to it."""
     points = items.points
     assert points is not None
-    away = np.abs(scores - quantile(scores, items.mass, items.top))
-    near = np.argpartition(away, width - 1)[:width]
-    pin = np.average(points[near], axis=0, weights=items.mass[near])
-    model = _model(items, scores - pin @ best.coef, pin, run.rng)
-    rows = (points[model.owner] - pin) * model.sign[:, np.newaxis]
+    pins = _means_near(items, scores, width)
+    model = _model(items, scores - (pins @ best.coef)[items.number], pins, run.rng)
+    rows = (points[model.owner] - pins[items.number[model.owner]]) * model.sign[:, np.newaxis]
     solution = box_program(
         FeatureSystem(rows),
         model.costs,
@@ -148,6 +173,18 @@ def _solve_near(items: Items, best: LocalAnswer, scores: Floats, width: int, run
         should_stop=run.should_stop,
     )
     return np.asarray(model.base + solution.dual @ rows)
+
+
+def _means_near(items: Items, scores: Floats, width: int) -> Floats:
+    """For each list the mean of the items closest to its quantile: `width` in all, at least one a list."""
+    assert items.points is not None
+    pins = np.empty((len(items.lists), items.points.shape[1]))
+    for one, (members, top) in enumerate(items.lists):
+        some = max(1, width * len(members) // len(items))
+        away = np.abs(scores[members] - quantile(scores[members], items.mass[members], top))
+        near = members[np.argpartition(away, some - 1)[:some]]
+        pins[one] = np.average(items.points[near], axis=0, weights=items.mass[near])
+    return pins
 
 
 @dataclass(frozen=True)
@@ -161,7 +198,7 @@ class _Model:
     base: Floats
 
 
-def _model(items: Items, heights: Floats, pin: Floats, rng: np.random.Generator) -> _Model:
+def _model(items: Items, heights: Floats, pins: Floats, rng: np.random.Generator) -> _Model:
     """All rows when they are few. Of many, those with a margin close to one, and a sample of the others.
 
     A row far from its margin has a linear loss near the present w; all of those are in `base`. What a row
@@ -179,7 +216,8 @@ def _model(items: Items, heights: Floats, pin: Floats, rng: np.random.Generator)
     close, rest = order[:count], order[count:]
     paying = rest[margins[rest] < 1.0]
     pull = items.sign[paying] * items.costs[paying]
-    base = np.bincount(items.owner[paying], weights=pull, minlength=len(items)) @ points - pull.sum() * pin
+    by_item = np.bincount(items.owner[paying], weights=pull, minlength=len(items))
+    base = by_item @ points - np.bincount(items.number, weights=by_item, minlength=len(pins)) @ pins
     some = rng.choice(rest, size=count, replace=False)
     taken = np.concatenate([close, some])
     # Beyond its margin a paying row stops paying: (r.w - 1)_+ more than its linear loss.

@@ -58,6 +58,10 @@ class Items:
         How much each item counts in the quantile.
     top : float
         The mass above the quantile.
+    query : array of shape (n,) or None
+        The list that each item belongs to, where there are several: 0, 1, ...; each has its own quantile.
+    tops : array or None
+        The mass above the quantile of each list; `top` is their sum.
     """
 
     points: Floats | None
@@ -66,6 +70,8 @@ class Items:
     down: Floats
     mass: Floats
     top: float
+    query: NDArray[np.int64] | None = None
+    tops: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.mass)
@@ -127,9 +133,34 @@ class Items:
 
     def objective(self, half_square: float, scores: Floats) -> float:
         """Problem (1): 1/2 |w|^2 (given) plus the losses against the true quantile of the scores."""
-        lead = scores - quantile(scores, self.mass, self.top)
+        lead = scores - self.levels(scores)
         losses = self.up @ np.maximum(1.0 - lead, 0.0) + self.down @ np.maximum(1.0 + lead, 0.0)
         return half_square + float(losses)
+
+    def levels(self, scores: Floats) -> Floats:
+        """The quantile of the list of each item."""
+        levels = np.empty(len(self))
+        for members, top in self.lists:
+            levels[members] = quantile(scores[members], self.mass[members], top)
+        return levels
+
+    @cached_property
+    def number(self) -> NDArray[np.intp]:
+        """The list of each item, as numbered by `lists`."""
+        number = np.zeros(len(self), dtype=np.intp)
+        for one, (members, _) in enumerate(self.lists):
+            number[members] = one
+        return number
+
+    @cached_property
+    def lists(self) -> list[tuple[NDArray[np.intp], float]]:
+        """The items of each list and the mass above its quantile."""
+        if self.query is None or self.tops is None:
+            return [(np.arange(len(self)), self.top)]
+        order = np.argsort(self.query, kind="stable")
+        starts = np.flatnonzero(np.diff(self.query[order], prepend=-1))
+        members = np.split(order, starts[1:])
+        return [(rows, float(self.tops[self.query[rows[0]]])) for rows in members]
 
     def fingerprint(self) -> str:
         """SHA-256 of everything the answer depends on."""

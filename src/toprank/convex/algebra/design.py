@@ -82,6 +82,12 @@ class Design:
         """The sum of the rows, each times its number."""
         return np.asarray(by_row @ self.X)
 
+    def combine_lists(self, by_row: Floats, start: NDArray[np.intp]) -> Floats:
+        """For each list of consecutive rows the sum of its rows, each times its number."""
+        shape = (len(start) - 1, self.n_rows)
+        sums = sp.csr_array((by_row, np.arange(self.n_rows), start), shape=shape) @ self.X
+        return np.asarray(sums.toarray() if self.sparse else sums)
+
     def take(self, rows: NDArray[np.int64]) -> Design:
         """The design of some rows."""
         return Design._of(self.X[rows])

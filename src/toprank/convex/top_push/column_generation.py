@@ -31,7 +31,7 @@ from toprank.convex.top_push.parts import (
 )
 from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, best_between, certain
 from toprank.convex.top_push.restricted import Restricted, RestrictedSolution, solve_restricted
-from toprank.convex.top_push.start import first_answer, worth_a_start
+from toprank.convex.top_push.start import Seen, first_answer, worth_a_start
 from toprank.losses.top_push import Hinge, SquaredHinge
 
 __all__ = ["TopPushSolution", "solve_top_push"]
@@ -49,13 +49,14 @@ class TopPushSolution:
 
     Attributes
     ----------
-    point : TopPushPoint
+    point : TopPushPoint or QueryPushPoint
+        Its coefficients and value.
     bound : float
     status : Status
     rounds : int
     """
 
-    point: TopPushPoint
+    point: Seen
     bound: float
     status: Status
     rounds: int

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.convex.algebra.design import Design
+from toprank.losses.smoothed_top_push import SmoothedPoint, SmoothedTopPush
 from toprank.losses.top_push import Surrogate, Threshold, threshold
 
-__all__ = ["TopPushPoint", "TopPushProblem", "best_between", "certain"]
+__all__ = ["RoundedTopPush", "TopPushPoint", "TopPushProblem", "best_between", "certain"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -77,8 +78,15 @@ class TopPushProblem:
 
     def at(self, coef: Floats) -> TopPushPoint:
         """The point with these coefficients."""
-        scores = self.design.scores(coef)
+        return self.seen(coef, self.design.scores(coef))
+
+    def seen(self, coef: Floats, scores: Floats) -> TopPushPoint:
+        """The point with these coefficients and the scores of all rows."""
         return TopPushPoint(self, coef, scores[self.positives], scores[self.negatives])
+
+    def rounded(self, width: float, lift: float) -> RoundedTopPush:
+        """The problem with its corners rounded."""
+        return RoundedTopPush(self, width, lift)
 
     def zero(self) -> TopPushPoint:
         """The point w = 0, where all are tied."""
@@ -149,6 +157,44 @@ class TopPushPoint:
             (1.0 - part) * self.positive_scores + part * other.positive_scores,
             (1.0 - part) * self.negative_scores + part * other.negative_scores,
         )
+
+
+@dataclass(frozen=True)
+class RoundedTopPush:
+    """The rounded problem as `toprank.convex.algebra.newton` wants it."""
+
+    problem: TopPushProblem
+    width: float
+    lift: float
+    C: float = 1.0
+
+    @property
+    def design(self) -> Design:
+        return self.problem.design
+
+    @cached_property
+    def loss(self) -> SmoothedTopPush:
+        p = self.problem
+        return SmoothedTopPush(p.positives, p.negatives, p.costs, p.caps, p.surrogate, self.width, self.lift)
+
+    def at(self, scores: Floats) -> SmoothedPoint:
+        return self.loss.at(scores)
+
+    def hessian(self, point: SmoothedPoint) -> Floats:
+        """X^T (Hessian with respect to the scores) X: one Gram matrix and three corrections of rank one."""
+        combine = self.problem.combine
+        no_positives, no_negatives = np.zeros(len(point.slopes)), np.zeros(len(point.parts))
+        matrix = self.design.gram(point.spread(point.curvatures, point.stiffness))
+        ahead = combine(point.curvatures, no_negatives)
+        threshold = combine(no_positives, point.shares)
+        matrix -= np.outer(ahead, threshold)
+        matrix -= np.outer(threshold, ahead)
+        matrix += float(point.curvatures.sum()) * np.outer(threshold, threshold)
+        total = float(point.stiffness.sum())
+        if total > 0.0:
+            inside = combine(no_positives, point.stiffness)
+            matrix -= np.outer(inside, inside) / total
+        return matrix
 
 
 def best_between(start: TopPushPoint, end: TopPushPoint) -> TopPushPoint:

@@ -8,7 +8,7 @@ them, and every step comes with a dual point. With a soft threshold it begins on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,8 @@ from toprank.control import Progress, Run, relative_gap
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import Iterate, newton_step, start_at
 from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, certain
-from toprank.losses.smoothed_top_push import SmoothedPoint, SmoothedTopPush
 
-__all__ = ["FirstAnswer", "first_answer", "worth_a_start"]
+__all__ = ["PATIENT", "WIDEST", "FirstAnswer", "Seen", "first_answer", "worth_a_start"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -70,7 +69,7 @@ def worth_a_start(problem: TopPushProblem) -> bool:
     return (problem.caps is not None or not problem.design.direct) and len(problem.negatives) > LARGE
 
 
-def first_answer(problem: TopPushProblem, *, tol: float, run: Run) -> FirstAnswer:
+def first_answer(problem: TopPushProblem, *, tol: float, run: Run) -> FirstAnswer[TopPushPoint]:
     """Descend until the relative gap is at most `tol` or Newton's method gets slow.
 
     Parameters
@@ -99,8 +98,49 @@ def _rough_answer(problem: TopPushProblem, tol: float, run: Run) -> tuple[Floats
     return answer.coef, answer.width
 
 
-class FirstAnswer:
+class Seen(Protocol):
+    """Coefficients and the objective there."""
+
+    @property
+    def coef(self) -> Floats: ...
+
+    @property
+    def value(self) -> float: ...
+
+
+PointT = TypeVar("PointT", bound=Seen)
+
+
+class Pushed(Protocol[PointT]):
+    """An at-the-top problem, of one list or of several."""
+
+    @property
+    def design(self) -> Design:
+        """The rows."""
+        ...
+
+    def seen(self, coef: Floats, scores: Floats) -> PointT:
+        """The point with these coefficients and scores."""
+        ...
+
+    def zero(self) -> PointT:
+        """The point w = 0."""
+        ...
+
+    def rounded(self, width: float, lift: Any) -> Any:
+        """The problem with its corners rounded, for Newton's method."""
+        ...
+
+
+class FirstAnswer(Generic[PointT]):
     """Newton steps on ever narrower rounding.
+
+    Parameters
+    ----------
+    problem : Pushed
+    run : Run
+    pace : _Pace, optional
+    max_steps : int, optional
 
     Attributes
     ----------
@@ -114,32 +154,43 @@ class FirstAnswer:
         The best point on the way, perhaps w = 0.
     bound : float
         The largest lower bound on the optimum.
+    steps : int
+        Newton steps so far.
     """
 
-    def __init__(self, problem: TopPushProblem, run: Run) -> None:
+    def __init__(
+        self,
+        problem: Pushed[PointT],
+        run: Run,
+        *,
+        pace: _Pace | None = None,
+        max_steps: int | None = None,
+    ) -> None:
         self._problem, self._run = problem, run
-        self.best = problem.zero()
+        # The mean part is not known yet: near one with few features, near zero with many.
+        self._first_lift = 1.0 if problem.design.direct else 0.0
+        self._pace = pace or (QUICK if problem.design.direct else PATIENT)
+        self._max_steps = max_steps
+        self.best: PointT = problem.zero()
         self.bound = 0.0
+        self.steps = 0
 
     def descend(self, coef: Floats, width: float, tol: float, *, certainly: bool = True) -> None:
         """Descend from given coefficients; with `certainly`, not content with a rough gap around w = 0."""
-        # The mean part is not known yet: near one with few features, near zero with many.
-        direct = self._problem.design.direct
-        posed = _Rounded(self._problem, width, lift=1.0 if direct else 0.0)
-        now = start_at(posed, coef)
-        pace = QUICK if direct else PATIENT
+        posed = self._problem.rounded(width, self._first_lift)
+        now, pace = start_at(posed, coef), self._pace
         left: list[float] = []
         while True:
             self.coef, self.width, self.parts = now.coef, width, now.point.parts
             newton, rounding = self._record(now)
             goal = certain(self.best, tol) if certainly else tol
-            if relative_gap(self.best.value, self.bound) <= goal or not self._report():
+            if relative_gap(self.best.value, self.bound) <= goal or not self._goes_on():
                 return
             left.append(newton)
             slow = len(left) > pace.steps and left[-1] > 0.5 * left[-1 - pace.steps]
             if newton < (pace.enough if slow else SETTLED) * rounding and width > NARROWEST:
                 width *= pace.narrower
-                posed = _Rounded(self._problem, width, now.point.mean_part)
+                posed = self._problem.rounded(width, now.point.mean_part)
                 now, left = _narrower(posed, now, pace.narrower), []
             elif slow or width <= NARROWEST:
                 return
@@ -147,14 +198,16 @@ class FirstAnswer:
             if following is None:
                 return
             now = following
+            self.steps += 1
 
-    def _report(self) -> bool:
+    def _goes_on(self) -> bool:
+        if self._max_steps is not None and self.steps >= self._max_steps:
+            return False
         return self._run.report(Progress(self.best.value, self.bound, phase="first answer"))
 
-    def _record(self, now: Iterate[SmoothedPoint]) -> tuple[float, float]:
+    def _record(self, now: Iterate[Any]) -> tuple[float, float]:
         """Keep the best point and bound; returns Newton's and the rounding's part of the gap here."""
-        problem, scores = self._problem, now.scores
-        point = TopPushPoint(problem, now.coef, scores[problem.positives], scores[problem.negatives])
+        point = self._problem.seen(now.coef, now.scores)
         if point.value < self.best.value:
             self.best = point
         force = now.gradient - now.coef
@@ -164,7 +217,7 @@ class FirstAnswer:
         return newton, point.value - bound - newton
 
 
-def _narrower(posed: _Rounded, now: Iterate[SmoothedPoint], part: float) -> Iterate[SmoothedPoint]:
+def _narrower(posed: Any, now: Iterate[Any], part: float) -> Iterate[Any]:
     """The iterate with a new width, `part` of the last: the best of three guesses.
 
     The same coefficients; smaller ones in the same proportion, for where w = 0 is optimal they shrink with
@@ -176,44 +229,6 @@ def _narrower(posed: _Rounded, now: Iterate[SmoothedPoint], part: float) -> Iter
         ahead = newton_step(posed, start_at(posed, now.coef, now.scores, continued))
         guesses += [] if ahead is None else [ahead]
     return min(guesses, key=lambda iterate: iterate.value)
-
-
-@dataclass(frozen=True)
-class _Rounded:
-    """The rounded problem as `toprank.convex.algebra.newton` wants it."""
-
-    problem: TopPushProblem
-    width: float
-    lift: float
-    C: float = 1.0
-
-    @property
-    def design(self) -> Design:
-        return self.problem.design
-
-    @cached_property
-    def loss(self) -> SmoothedTopPush:
-        p = self.problem
-        return SmoothedTopPush(p.positives, p.negatives, p.costs, p.caps, p.surrogate, self.width, self.lift)
-
-    def at(self, scores: Floats) -> SmoothedPoint:
-        return self.loss.at(scores)
-
-    def hessian(self, point: SmoothedPoint) -> Floats:
-        """X^T (Hessian with respect to the scores) X: one Gram matrix and three corrections of rank one."""
-        combine = self.problem.combine
-        no_positives, no_negatives = np.zeros(len(point.slopes)), np.zeros(len(point.parts))
-        matrix = self.design.gram(point.spread(point.curvatures, point.stiffness))
-        ahead = combine(point.curvatures, no_negatives)
-        threshold = combine(no_positives, point.shares)
-        matrix -= np.outer(ahead, threshold)
-        matrix -= np.outer(threshold, ahead)
-        matrix += float(point.curvatures.sum()) * np.outer(threshold, threshold)
-        total = float(point.stiffness.sum())
-        if total > 0.0:
-            inside = combine(no_positives, point.stiffness)
-            matrix -= np.outer(inside, inside) / total
-        return matrix
 
 
 def _subset(problem: TopPushProblem) -> TopPushProblem:

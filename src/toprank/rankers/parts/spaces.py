@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toprank.convex.accuracy_at_top.pins import Items
 from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
-from toprank.rankers.parts.items import Prices, dense_rows, items_of_gram, items_of_points
+from toprank.rankers.parts.items import Prices, dense_rows, items_of_gram, items_of_points, items_of_root
 from toprank.rankers.parts.kernels import KernelRanker
 
 __all__ = ["Space", "space_of"]
@@ -121,7 +121,7 @@ class Kernel:
         kept = size > NEGLIGIBLE * size.max()
         points = directions[:, kept] * np.sqrt(size[kept])
         self._root = directions[:, kept] / np.sqrt(size[kept])
-        return Items(points, None, prices.up, prices.down, prices.mass, prices.top)
+        return items_of_root(points, prices)
 
     def keep(self, ranker: Any, items: Items, weights: Floats) -> tuple[Floats, float]:
         assert items.gram is not None

@@ -11,18 +11,25 @@ from numpy.typing import NDArray
 from toprank.base import RankingData
 from toprank.control import Outcome, Run, Status, warn_user
 from toprank.convex.algebra.merge import merge_rows
+from toprank.convex.top_push.by_query import QueryPushProblem, solve_by_query
 from toprank.convex.top_push.column_generation import TopPushSolution, solve_top_push
 from toprank.convex.top_push.problem import TopPushProblem
 from toprank.labels import LabelKind
 from toprank.losses.top_push import SURROGATES, Threshold
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
+from toprank.rankers.parts.queries import divided_queries
 from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["TopPushRanker", "ZeroOptimumWarning"]
 
 Floats = NDArray[np.float64]
 OUT_OF_TIME = "No w better than 0 was found before the fit ended; coef_ is the difference of the class means."
+ZERO_BY_QUERY = (
+    "w = 0 is optimal for every C: whatever w, the negatives that count in each query lie on average no lower"
+    " than its positives; coef_ is the mean difference of the classes within queries instead. What helps:"
+    " TauFPL with a larger negative_share, PNormPush or RankSVM."
+)
 OUT_OF_DIGITS = "Rounding kept the gap above tol; features scaled to similar ranges leave it more digits."
 
 
@@ -36,7 +43,7 @@ class ZeroOptimumWarning(UserWarning):
 
 
 class TopPushRanker(KernelRanker):
-    """Compares every positive with one threshold of the negatives.
+    """Compares every positive with one threshold of the negatives, of its query where there are several.
 
     Subclasses name the surrogate (`_loss`) and the threshold (`_rule`); they have the parameters ``C, tol,
     max_iter, time_limit, warm_start, random_state, callback, verbose``. A row of weight 2 counts as two rows;
@@ -90,19 +97,29 @@ class TopPushRanker(KernelRanker):
         if not 0.0 < self.tol < 1.0:
             raise ValueError(f"tol={self.tol} must be between 0 and 1: it is a relative gap.")
 
-    def _problem(self, X: Any, data: RankingData) -> TopPushProblem:
+    def _problem(self, X: Any, data: RankingData) -> TopPushProblem | QueryPushProblem:
         X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
-        merged = merge_rows(X, data.y.astype(np.int64), data.sample_weight)
+        query, weight = data.qid, data.sample_weight
+        if query is not None:
+            # Where one class is all there is, nothing is above or below a threshold.
+            weight = np.ones(len(data.y)) if weight is None else weight
+            weight = np.where(divided_queries(data.y, query, weight)[query], weight, 0.0)
+        stratum = data.y.astype(np.int64) if query is None else data.y + 2 * query
+        merged = merge_rows(X, stratum, weight)
         labels = data.y[merged.rows]
         weight = np.ones(len(labels)) if merged.weight is None else merged.weight
-        surrogate = SURROGATES[self._loss()]
-        return TopPushProblem.from_labels(
-            X[merged.rows], labels, weight, C=float(self.C), surrogate=surrogate, rule=self._rule()
-        )
+        said: dict[str, Any] = {"C": float(self.C), "surrogate": SURROGATES[self._loss()]}
+        if query is None or len(np.unique(query[merged.rows])) == 1:
+            return TopPushProblem.from_labels(X[merged.rows], labels, weight, rule=self._rule(), **said)
+        rows, query = X[merged.rows], query[merged.rows]
+        return QueryPushProblem.from_labels(rows, labels, query, weight, rule=self._rule(), **said)
 
-    def _solve(self, problem: TopPushProblem, run: Run) -> TopPushSolution:
+    def _solve(self, problem: TopPushProblem | QueryPushProblem, run: Run) -> TopPushSolution:
+        limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
         start = self._last_weights(problem.design.n_features)
-        return solve_top_push(problem, tol=self.tol, run=run, max_iter=int(self.max_iter), start=start)
+        if isinstance(problem, QueryPushProblem):
+            return solve_by_query(problem, run=run, start=start, **limits)
+        return solve_top_push(problem, run=run, start=start, **limits)
 
     def _warn_of_answer(self) -> None:
         if self.zero_is_optimal_:
@@ -116,11 +133,13 @@ class TopPushRanker(KernelRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.ranker_tags.weights = tags.ranker_tags.at_top = True
+        tags.ranker_tags.weights = tags.ranker_tags.at_top = tags.ranker_tags.queries = True
         return tags
 
 
-def _explain(problem: TopPushProblem) -> str:
+def _explain(problem: TopPushProblem | QueryPushProblem) -> str:
+    if isinstance(problem, QueryPushProblem):
+        return ZERO_BY_QUERY
     share = problem.share_with_answer()
     advice = "the classes have the same mean, so no linear score separates them on average."
     if share is not None:
