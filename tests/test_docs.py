@@ -1,7 +1,9 @@
 """What the pages show in Python runs, page by page, and every public name has a docstring with an example."""
 
+import ast
 import importlib
 import inspect
+import itertools
 import pathlib
 import re
 import shlex
@@ -56,21 +58,69 @@ def test_the_options_of_a_command_exist(line):
     assert given <= options | {"--help"}
 
 
+MODULES = ("toprank.base", "toprank.testing", *(f"toprank.{name}" for name in toprank._SUBMODULES))
+
+
 def public_names():
-    """Every name of every public module: (module, name)."""
-    for module in ("toprank", "toprank.testing", *(f"toprank.{name}" for name in toprank._SUBMODULES)):
-        for name in importlib.import_module(module).__all__:
-            value = getattr(importlib.import_module(module), name)
-            if inspect.isclass(value) or inspect.isfunction(value):
-                yield f"{module}.{name}"
+    """Every name of every public module, with its module."""
+    for module in ("toprank", *MODULES):
+        yield from (f"{module}.{name}" for name in importlib.import_module(module).__all__)
+
+
+def is_value(one):
+    """Whether a name stands for a value or a type, which has no docstring of its own and no example."""
+    return not (inspect.isclass(one) or callable(one)) or hasattr(one, "__origin__")
 
 
 @pytest.mark.parametrize("name", sorted(public_names()))
 def test_every_public_name_is_explained_with_an_example(name):
     module, _, own = name.rpartition(".")
     value = getattr(importlib.import_module(module), own)
+    if inspect.ismodule(value) or is_value(value):
+        said = inspect.getdoc(value) if inspect.ismodule(value) else said_below(module, own)
+        assert said, f"{name} is not explained"
+        return
     said = inspect.getdoc(value) or ""
     assert said, f"{name} has no docstring"
     if inspect.isclass(value) and issubclass(value, BaseException):
         return
     assert ">>>" in said, f"{name} has no example"
+
+
+def said_below(module, name):
+    """The text below the line that gives a name its value, wherever in the package that is."""
+    path = pathlib.Path(importlib.import_module(module).__file__)
+    for file in path.parent.rglob("*.py") if path.name == "__init__.py" else [path]:
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        for line, below in itertools.pairwise(body):
+            targets = [line.target] if isinstance(line, ast.AnnAssign) else getattr(line, "targets", [])
+            if name in [getattr(target, "id", None) for target in targets]:
+                is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+                return below.value.value if is_text else None
+    return None
+
+
+def test_every_public_module_has_a_page():
+    """That each of their names gets one too, `make docs` sees to with docs/check_site.py."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    listed = {line.strip() for line in page.partition("## Modules")[2].splitlines()}
+    assert [module for module in MODULES if module.removeprefix("toprank.") not in listed] == []
+
+
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(#[^)\s]*)?\)")
+READ = sorted({*PAGES, *ROOT.glob("*.md")})
+
+
+def places(page):
+    """The headings of a page as addresses within it."""
+    headings = re.findall(r"^#+ +(.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_local_links_lead_somewhere(page):
+    for target, place in LINK.findall(page.read_text(encoding="utf-8")):
+        aim = (page.parent / target).resolve() if target else page
+        assert aim.exists(), f"{page.name} points to {target}"
+        if place and aim.suffix == ".md":
+            assert place[1:] in places(aim), f"{page.name} points to {target}{place}"

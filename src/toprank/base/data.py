@@ -18,6 +18,7 @@ TENTHS = 10
 """Parts that a response is cut into where rows are dealt evenly."""
 
 Matrix = NDArray[np.float64] | sp.csr_matrix | sp.csr_array
+"""Rows as a ranker gets them: dense, or sparse by rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class RankingData:
     sample_weight : array of float64, or None when all rows count the same
     start : array of float64, coefficients to begin from, or None
     kind : {"binary", "ordinal", "continuous"}
+
+    Examples
+    --------
+    >>> RankingData(np.zeros((2, 1)), np.array([0, 1], dtype=np.int8)).grade
+    array([0., 1.])
     """
 
     X: Matrix
@@ -49,7 +55,12 @@ class RankingData:
 
 
 def take(data: RankingData, rows: NDArray[np.integer[Any]]) -> RankingData:
-    """Some rows of the data."""
+    """Some rows of the data.
+
+    >>> data = RankingData(np.zeros((3, 1)), np.array([1, 0, 1]), sample_weight=np.array([1.0, 2.0, 3.0]))
+    >>> take(data, np.array([2, 0])).sample_weight
+    array([3., 1.])
+    """
     qid = None if data.qid is None else data.qid[rows]
     weight = None if data.sample_weight is None else data.sample_weight[rows]
     return replace(data, X=data.X[rows], y=data.y[rows], qid=qid, sample_weight=weight)

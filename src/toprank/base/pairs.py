@@ -29,6 +29,12 @@ class PairData:
         Rows (i, k): i belongs above k.
     weight : array of float64, shape (P,)
         Positive.
+
+    Examples
+    --------
+    >>> data = PairData(np.eye(3), np.array([[2, 0], [2, 1]]), np.ones(2))
+    >>> data.pairs[0]  # the last row belongs above the first
+    array([2, 0])
     """
 
     X: Matrix
@@ -37,7 +43,18 @@ class PairData:
 
 
 class PairRanker(BaseRanker):
-    """A ranker that also learns from pairs of rows: which of two belongs above the other."""
+    """A ranker that also learns from pairs of rows: which of two belongs above the other.
+
+    Subclasses implement `_fit_pairs(data, run)` beside what `BaseRanker` wants.
+
+    Examples
+    --------
+    >>> from toprank import RankSVM
+    >>> X = [[3.0], [1.0], [2.0]]
+    >>> ranker = RankSVM().fit_pairs(X, [[0, 1], [0, 2], [2, 1]])
+    >>> ranker.rank(X)
+    array([0, 2, 1])
+    """
 
     def fit_pairs(self, X: ArrayLike, pairs: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from preferences instead of labels (Rudin & Wang 2018, Appendix A.2).

@@ -71,6 +71,21 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         Scores, and the mean response there (isotonic regression on the training rows); with a response only.
     outcome_ : Outcome
         Value, bound, gap, status and seconds of the fit.
+
+    Examples
+    --------
+    >>> from toprank.control import Status
+    >>> class FirstColumn(BaseRanker):
+    ...     "Ranks by the first column, whatever the labels say."
+    ...
+    ...     def _fit(self, data, run):
+    ...         return Outcome(value=0.0, bound=np.nan, status=Status.FINISHED, seconds=run.seconds)
+    ...
+    ...     def _scores(self, X):
+    ...         return np.asarray(X[:, 0], dtype=np.float64)
+    >>> X, y = [[3.0], [1.0], [2.0]], [1, 0, 0]
+    >>> FirstColumn().fit(X, y).rank(X)
+    array([0, 2, 1])
     """
 
     kind_: LabelKind
@@ -361,6 +376,18 @@ class LinearRanker(BaseRanker):
     ----------
     coef_ : ndarray of shape (n_features,)
         Weight of each feature.
+
+    Examples
+    --------
+    >>> from toprank.control import Status
+    >>> class ClassMeans(LinearRanker):
+    ...     "Scores along the line from the mean of the rest to the mean of the positives."
+    ...
+    ...     def _fit(self, data, run):
+    ...         self.coef_ = data.X[data.y == 1].mean(axis=0) - data.X[data.y == 0].mean(axis=0)
+    ...         return Outcome(value=0.0, bound=np.nan, status=Status.FINISHED, seconds=run.seconds)
+    >>> ClassMeans().fit([[3.0, 1.0], [1.0, 1.0], [2.0, 3.0]], [1, 0, 0]).coef_
+    array([ 1.5, -1. ])
     """
 
     coef_: NDArray[np.float64]

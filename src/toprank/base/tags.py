@@ -42,6 +42,14 @@ class RankerTags:
         Whether a fitted one scores by ``X @ coef_ + intercept_``.
     exact : bool
         Whether a fitted one has a `certificate_` of how far from the best possible it is.
+
+    Examples
+    --------
+    >>> from sklearn.utils import get_tags
+    >>> from toprank import ExactRanker
+    >>> tags = get_tags(ExactRanker()).ranker_tags
+    >>> tags.exact, tags.queries, tags.weights
+    (True, True, False)
     """
 
     weights: bool = False

@@ -38,6 +38,7 @@ __all__ = ["DEFAULT_MARGIN", "PairArrays", "RankingProblem"]
 
 Floats = NDArray[np.float64]
 DEFAULT_MARGIN = 0.0
+"""By how much of its length a pair must be won where nobody says: by anything above zero."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -189,3 +189,4 @@ class PairSum:
 
 
 GradedForm = GradeSum | PairSum
+"""What a statistic of more than two labels is, where it can be maximised exactly."""

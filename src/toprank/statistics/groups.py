@@ -14,6 +14,7 @@ __all__ = ["TIES", "TieGroups", "Ties", "check_ties", "tie_groups", "tie_orders"
 
 Floats = NDArray[np.float64]
 Ties = Literal["worst", "mean", "best"]
+"""What items of equal score count as: the worst order of them, the mean over all orders, or the best."""
 TIES: tuple[Ties, ...] = get_args(Ties)
 
 # Sorting only the top of the list pays when the top is a small part of it.

@@ -1,0 +1,80 @@
+"""Every command that a page shows is run, page by page, in a folder with the files the pages speak of."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import toprank
+
+ROOT = pathlib.Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ROWS = 150
+
+
+def commands(page):
+    """The lines of a page's blocks that a shell would take, but for what makes or installs the program."""
+    for block in re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+        for line in block.splitlines():
+            if re.match(r"(toprank|zcat|head) ", line) and "--example" not in line and "..." not in line:
+                yield line
+
+
+def write_items(folder, visits, rng):
+    """Labels of every kind, and answers to which of two is the better one."""
+    worth = visits["age_years"].fillna(10) + 3 * rng.normal(size=ROWS)
+    stars = pd.qcut(worth, 5, labels=False) + 1
+    items = pd.DataFrame(
+        {"lead": visits["pump"], "age": worth + rng.normal(size=ROWS), "site": visits["site"]}
+    )
+    items.to_csv(folder / "leads.csv", index=False)
+    items.assign(
+        outcome=np.where(worth > worth.quantile(0.7), "fraud", "clear"),
+        stars=stars,
+        grade=stars,
+        revenue=worth,
+    ).to_csv(folder / "items.csv", index=False)
+    items.assign(query=np.arange(ROWS) // 15, relevance=stars - 1).to_csv(folder / "results.csv", index=False)
+    one, other = rng.integers(0, ROWS, (2, 300))
+    upper = worth[one].to_numpy() > worth[other].to_numpy()
+    better, worse = items["lead"][one[upper]].to_numpy(), items["lead"][other[upper]].to_numpy()
+    pd.DataFrame({"better": better, "worse": worse}).to_csv(folder / "answers.csv", index=False)
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A folder with the files that the pages speak of, small ones."""
+    visits = toprank.datasets.inspections(ROWS)
+    visits.loc[0, "pump"] = "P0017"
+    visits["age"] = visits["age_years"].fillna(-999)
+    visits["visited"] = pd.date_range("2023-01-13", periods=ROWS, freq="5D").strftime("%d/%m/%Y")
+    visits["notes"] = [f"seen by inspector {number}" for number in range(ROWS)]
+    visits.to_csv(tmp_path / "visits.csv", index=False)
+    visits.to_csv(tmp_path / "visits.csv.gz", index=False)
+    visits.to_csv(tmp_path / "old.csv", index=False, sep="|", encoding="latin-1")
+    visits.to_excel(tmp_path / "visits.xlsx", index=False)
+    for name in ("new.csv", "arrivals.csv"):
+        visits.drop(columns="failed").to_csv(tmp_path / name, index=False)
+    write_items(tmp_path, visits, np.random.default_rng(0))
+    first_steps = (ROOT / "docs" / "first-steps.md").read_text(encoding="utf-8")
+    rules = re.search(r"^```toml\n(.*?)^```", first_steps, re.M | re.S)
+    (tmp_path / "rules.toml").write_text(rules[1], encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the lines are for a shell")
+@pytest.mark.parametrize("page", [page for page in PAGES if [*commands(page)]], ids=lambda page: page.name)
+def test_the_commands_of_a_page_work(page, desk):
+    program = f'toprank() {{ "{sys.executable}" -m toprank "$@"; }}; '
+    for line in commands(page):
+        done = subprocess.run(
+            ["bash", "-c", program + line], cwd=desk, capture_output=True, text=True, env=os.environ
+        )
+        assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"
