@@ -21,7 +21,7 @@ def test_one_stump_by_hand():
     scores = ranker.decision_function(X) - ranker.intercept_
     # The engine adds a thousandth of the mean curvature.
     np.testing.assert_allclose(scores, 0.5 * 2 / 1.001 * np.array([-1, -1, 1, 1]), rtol=1e-6)
-    assert ranker.trees_.thresholds[0] == 1.5
+    assert ranker.trees_.numbers[0] == 1.5
     assert ranker.losses_.tolist() == [1.0]  # log2(1 + exp(0))
 
 

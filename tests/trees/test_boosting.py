@@ -61,7 +61,7 @@ def test_one_tree_by_hand(engine):
     scores = ranker.decision_function(X) - ranker.intercept_
     # FLOOR of the curvature is one thousandth of its mean.
     np.testing.assert_allclose(scores, 0.5 * 2 / 1.001 * np.array([-1, -1, 1, 1]), rtol=1e-6)
-    assert ranker.trees_.thresholds[0] == pytest.approx(1.5, abs=0.01)
+    assert ranker.trees_.numbers[0] == pytest.approx(1.5, abs=0.01)
     assert ranker.losses_.tolist() == [0.0]
 
 
@@ -80,7 +80,7 @@ def test_trees_of_lightgbm_score_as_in_lightgbm(missing):
     engine = LightGBM(X, TreeOptions(0.1, 15, None, 5, 0.0, 255, 1, 0))
     objective = make_objective(Labels(y.astype(float)), "logistic")
     rounds = [engine.step(objective) for _ in range(5)]
-    ours = PackedTrees.of([one.tree for one in rounds], [one.values for one in rounds])
+    ours = PackedTrees.joined([PackedTrees.of(one.tree, one.values) for one in rounds])
     fresh = rings(300, seed=4)[0]
     fresh[::7, 1] = np.nan
     np.testing.assert_allclose(ours.total(fresh), engine._booster.predict(fresh, raw_score=True), rtol=1e-9)
@@ -202,7 +202,7 @@ def test_rows_without_weight_are_not_there(engine, loss):
     options = {"loss": loss, "engine": engine, "n_estimators": 10, "min_samples_leaf": 5, "random_state": 0}
     one = GradientBoostingRanker(**options).fit(X, y, weight)
     other = GradientBoostingRanker(**options).fit(X[kept], y[kept], weight[kept])
-    np.testing.assert_array_equal(one.trees_.values, other.trees_.values)
+    np.testing.assert_array_equal(one.trees_.numbers, other.trees_.numbers)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from toprank import DirectRanker, RankingForest, RankThenRerank, TreeRank
 from toprank.control import SearchStoppedWarning, Status
+from toprank.trees.nodes import PackedTrees
 
 
 def data(n=300, seed=0, d=6):
@@ -58,7 +59,8 @@ def test_one_tree_of_all_rows_and_features_is_tree_rank():
         **options,
     ).fit(X, y)
     tree = TreeRank(**options).fit(X, y)
-    np.testing.assert_array_equal(forest.trees_.thresholds, tree.tree_.thresholds)
+    inner = tree.tree_.inner
+    np.testing.assert_array_equal(forest.trees_.numbers[inner], tree.tree_.thresholds[inner])
     np.testing.assert_array_equal(
         np.unique(forest.decision_function(X), return_inverse=True)[1],
         np.unique(tree.decision_function(X), return_inverse=True)[1],
@@ -151,7 +153,7 @@ def test_many_bins_are_one_code_for_each_value():
     coarse = RankingForest(5, max_bins=3, random_state=0).fit(X, y)
     for feature in range(X.shape[1]):
         inner = coarse.trees_.links[:, 0] == feature
-        assert len(set(coarse.trees_.thresholds[inner])) <= 2 + 1  # two cuts, and the middle of a gap
+        assert len(set(coarse.trees_.numbers[inner])) <= 2 + 1  # two cuts, and the middle of a gap
 
 
 def test_weights_count_and_their_scale_does_not():
@@ -217,3 +219,21 @@ def test_the_top_of_a_forest_can_be_reranked():
 def test_wrong_parameters_are_named(wrong, words):
     with pytest.raises(ValueError, match=words):
         RankingForest(**wrong).fit(*data(30))
+
+
+def test_a_forest_keeps_twenty_bytes_a_node():
+    X, y = data(400)
+    trees = RankingForest(5, random_state=0).fit(X, y).trees_
+    kept = sum(part.nbytes for part in (trees.roots, trees.links, trees.numbers))
+    assert kept <= 20 * len(trees.numbers) + 8 * 5
+
+
+def test_joined_trees_score_as_one_after_the_other():
+    X, y = data(60)
+    one, other = (RankingForest(3, random_state=seed).fit(X, y).trees_ for seed in (0, 1))
+    expected = one.total(X) + other.total(X)
+    parts = [one, other, one]
+    joined = PackedTrees.joined(parts)
+    assert parts == []
+    np.testing.assert_allclose(joined.total(X), expected + one.total(X), rtol=1e-12)
+    assert PackedTrees.joined([]).total(X).tolist() == [0.0] * 60

@@ -191,7 +191,7 @@ class LogitBoost(BaseRanker):
             if not run.report(Progress(grown.loss, iterations=len(rounds), phase="boosting")) or not goes_on:
                 break
         kept = rounds if watch is None else rounds[: watch.best]
-        self.trees_ = PackedTrees.of([one.tree for one in kept], [one.values for one in kept])
+        self.trees_ = PackedTrees.joined([PackedTrees.of(one.tree, one.values) for one in kept])
         self.losses_ = np.array([one.loss for one in kept])
         self.n_iter_ = max(1, len(kept))
         return (rounds[-1].loss if rounds else objective(np.zeros(len(data.y))).value), len(rounds)
@@ -228,7 +228,7 @@ class _TreeWatcher:
         self.best = 0
 
     def __call__(self, grown: Round) -> bool:
-        self._scores = self._scores + PackedTrees.of([grown.tree], [grown.values]).total(self._X)
+        self._scores = self._scores + PackedTrees.of(grown.tree, grown.values).total(self._X)
         self._values.append(self._judge(self._scores))
         if self._values[-1] > max(self._values[: self.best], default=-np.inf):
             self.best = len(self._values)

@@ -272,8 +272,8 @@ def grow(
         gains[node] = abs(gain)
         links[node, 0] = feature
         links[node, 1] = child
-        links[node, 2] = left_first
-        links[node, 3] = missing_low
+        links[node, 2] = missing_low
+        links[node, 3] = left_first
         middle = start + n_low
         bounds[child, 0], bounds[child, 1], bounds[child, 2] = start, middle, depth + 1
         bounds[child + 1, 0], bounds[child + 1, 1], bounds[child + 1, 2] = middle, stop, depth + 1
@@ -300,7 +300,7 @@ def leaf_places(links, places):
     for node in range(n_nodes):
         if links[node, 0] >= 0:
             child = links[node, 1]
-            left, right = (child, child + 1) if links[node, 2] else (child + 1, child)
+            left, right = (child, child + 1) if links[node, 3] else (child + 1, child)
             places[left] = places[node]
             places[right] = places[node] + leaves[left]
     return leaves[0]
@@ -315,14 +315,14 @@ def leaf_of(X, roots, links, thresholds, leaves):
 
 
 @njit(cache=True, nogil=True)
-def add_values(X, roots, links, thresholds, values, total):
-    """Add to the total of every row the values of its leaves."""
+def add_values(X, roots, links, numbers, total):
+    """Add to the total of every row the values of its leaves; `numbers` has thresholds and values."""
     # A few rows at a time stay in the cache while all trees look at them.
     for begin in range(0, len(X), ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, len(X))
         for tree in range(len(roots)):
             for row in range(begin, end):
-                total[row] += values[descend(X, row, roots[tree], links, thresholds)]
+                total[row] += numbers[descend(X, row, roots[tree], links, numbers)]
 
 
 @njit(cache=True, nogil=True)
@@ -374,7 +374,7 @@ def descend(X, row, node, links, thresholds):
     feature = links[node, 0]
     while feature >= 0:
         value = X[row, feature]
-        if value <= thresholds[node] or (value != value and links[node, 3]):
+        if value <= thresholds[node] or (value != value and links[node, 2]):
             node = links[node, 1]
         else:
             node = links[node, 1] + 1

@@ -186,7 +186,7 @@ def hang(bounds, links, node, child, middle, feature, left_first, missing_first)
     bounds[child, 0], bounds[child, 1], bounds[child, 2] = bounds[node, 0], middle, depth
     bounds[child + 1, 0], bounds[child + 1, 1], bounds[child + 1, 2] = middle, bounds[node, 1], depth
     links[node, 0], links[node, 1] = feature, child
-    links[node, 2], links[node, 3] = left_first, missing_first
+    links[node, 2], links[node, 3] = missing_first, left_first
 
 
 @njit(cache=True, nogil=True)
@@ -267,7 +267,7 @@ def tournament_round(
             node, child, found[chosen], dummy, spare_rows, spare_weight, spare_label, left, right,
         )  # fmt: skip
         gains[node] = max(found[chosen, 0], 0.0)
-        better, worse = (child, child + 1) if links[node, 2] else (child + 1, child)
+        better, worse = (child, child + 1) if links[node, 3] else (child + 1, child)
         pass_leaf(reached, held[worse])
         pass_leaf(reached, held[better])
         next_line[state[1]], next_line[state[1] + 1] = worse, better

@@ -223,7 +223,7 @@ class GradientBoostingRanker(BaseRanker):
         self.validation_values_ = np.array([] if held is None else held.values)
         kept = rounds if held is None else rounds[: held.best]
         self.n_iter_ = max(1, len(kept))
-        self.trees_ = PackedTrees.of([one.tree for one in kept], [one.values for one in kept])
+        self.trees_ = PackedTrees.joined([PackedTrees.of(one.tree, one.values) for one in kept])
         gains = np.sum([one.gains for one in kept], axis=0) if kept else np.zeros(n_features)
         self.feature_importances_ = gains / (gains.sum() or 1.0)
 
@@ -266,7 +266,7 @@ class _Watcher:
         self._best_value = -np.inf
 
     def goes_on(self, grown: Round) -> bool:
-        self._scores = self._scores + PackedTrees.of([grown.tree], [grown.values]).total(self._data.X)
+        self._scores = self._scores + PackedTrees.of(grown.tree, grown.values).total(self._data.X)
         data = self._data
         value = float(
             self._statistic(data.grade, self._scores, qid=data.qid, sample_weight=data.sample_weight)

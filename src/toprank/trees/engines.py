@@ -185,7 +185,7 @@ def _from_lightgbm(root: dict[str, Any], n_features: int) -> tuple[RankingTree, 
         threshold = float(node["threshold"])
         # Where none was missing LightGBM takes a missing value for zero.
         missing_first = node["default_left"] if node["missing_type"] != "None" else threshold >= 0.0
-        links.append((node["split_feature"], made, 1, int(missing_first)))
+        links.append((node["split_feature"], made, int(missing_first), 1))
         thresholds.append(threshold)
         values.append(0.0)
         gains[node["split_feature"]] += max(float(node["split_gain"]), 0.0)

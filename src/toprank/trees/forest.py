@@ -176,14 +176,15 @@ class RankingForest(BaseRanker):
         if data.sample_weight is not None:
             data = take(data, np.flatnonzero(data.sample_weight > 0))
         grown = self._grow(data, run)
-        trees, values = [one.tree for one in grown], [one.values for one in grown]
         self.feature_importances_ = np.mean([one.shares for one in grown], axis=0)
-        self.trees_ = trees if self.splitter is not None else PackedTrees.of(trees, values)
-        self._values = values if self.splitter is not None else []
+        value, size = float(np.mean([one.value for one in grown])), len(grown)
+        self._values = [one.values for one in grown if one.values is not None]
+        trees: list[Any] = [one.tree for one in grown]
+        del grown  # so that joining can give up one tree after the other
+        self.trees_ = trees if self.splitter is not None else PackedTrees.joined(trees)
         self._reference = self._refer(data, run) if self.aggregation == "consensus" else np.empty((0, 0))
-        cut = run.stopped_by if len(trees) < self.n_estimators else None
-        value = float(np.mean([one.value for one in grown]))
-        return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=len(trees))
+        cut = run.stopped_by if size < self.n_estimators else None
+        return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=size)
 
     def _check_parameters(self) -> None:
         check_count("n_estimators", self.n_estimators)
@@ -218,8 +219,10 @@ class RankingForest(BaseRanker):
             grown = self._one_tree(data, codes, splitter, growth, part)
             values = leaf_values(grown, self.aggregation, self.leaf_order, float(self.shrinkage))
             shares, value = _shares(grown, data.X.shape[1]), grown.value(self.leaf_order)
+            if splitter is None:
+                return _Grown(PackedTrees.of(grown, values), None, shares, value)
             # What is needed no longer.
-            grown = replace(grown, gains=grown.gains[:0], masses=grown.masses[:0])
+            grown = replace(grown, gains=np.empty(0), masses=np.empty((0, grown.masses.shape[1])))
             return _Grown(grown, values, shares, value)
 
         found: list[_Grown] = []
@@ -278,7 +281,7 @@ class RankingForest(BaseRanker):
     def _by_tree(self, X: Matrix) -> Floats:
         """The value of each row in each tree."""
         if isinstance(self.trees_, PackedTrees):
-            return self.trees_.values[self.trees_.leaves(X)]
+            return self.trees_.numbers[self.trees_.leaves(X)]
         found = [v[leaf_by_splitters(t, X)] for t, v in zip(self.trees_, self._values, strict=True)]
         return np.stack(found, axis=1)
 
@@ -316,10 +319,10 @@ class RankingForest(BaseRanker):
 
 @dataclass(frozen=True)
 class _Grown:
-    """A tree, the values of its leaves, the shares of the features and its AUC on its own sample."""
+    """A tree, the values of its leaves where it does not hold them, the features' shares, its own AUC."""
 
-    tree: RankingTree
-    values: Floats
+    tree: RankingTree | PackedTrees
+    values: Floats | None
     shares: Floats
     value: float
 

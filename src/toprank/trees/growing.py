@@ -110,6 +110,6 @@ def compile_growth(kind: type) -> None:
     )
     rows, label = np.arange(2, dtype=np.int32), np.array([0, 1], dtype=np.int8)
     tree = grow_tree(codes, rows, np.ones(2), label, Growth(), Run())
-    packed = PackedTrees.of([tree], [np.zeros(3)])
+    packed = PackedTrees.of(tree, np.zeros(3))
     packed.total(np.zeros((1, 1)))
     tree.value()

@@ -19,8 +19,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-FEATURE, CHILD, LEFT_FIRST, MISSING_FIRST = range(4)
-"""Columns of `links`."""
+FEATURE, CHILD, MISSING_FIRST, LEFT_FIRST = range(4)
+"""Columns of `links`; the last says nothing about where a row goes."""
 CELLS = 4_000_000
 """Cells of a sparse matrix that are made dense at once."""
 
@@ -32,8 +32,8 @@ class RankingTree:
     Parameters
     ----------
     links : array of int32 of shape (n_nodes, 4)
-        Feature (-1 in a leaf); first child, the second follows it; whether the first one is the left one,
-        ranked above the other; whether rows that miss the feature go to the first.
+        Feature (-1 in a leaf); first child, the second follows it; whether rows that miss the feature go to
+        the first; whether the first one is the left one, ranked above the other.
     thresholds : array of shape (n_nodes,)
         Rows up to it go to the first child.
     gains : array of shape (n_nodes,)
@@ -145,32 +145,42 @@ class RankingTree:
 
 @dataclass(frozen=True)
 class PackedTrees:
-    """Several trees in one set of arrays, with a value for every leaf.
+    """Several trees in one set of arrays, with a value for every leaf: 20 bytes a node.
+
+    A forest of deep trees is larger than its data, so nothing is kept that is not needed to score.
 
     Parameters
     ----------
     roots : array of shape (n_trees,)
-    links, thresholds : arrays
+    links : array of int32 of shape (n_nodes, 3)
         As those of a `RankingTree`, with node numbers of their own.
-    values : array of shape (n_nodes,)
+    numbers : array of shape (n_nodes,)
+        The threshold of a node that is split, the value of a leaf.
     """
 
     roots: Ints
     links: NDArray[np.int32]
-    thresholds: Floats
-    values: Floats
+    numbers: Floats
 
     @classmethod
-    def of(cls, trees: Sequence[RankingTree], values: Sequence[Floats]) -> PackedTrees:
-        """Trees one after the other; none at all give no value."""
-        if not trees:
-            return cls(np.empty(0, np.int64), np.empty((0, 4), np.int32), np.empty(0), np.empty(0))
-        roots = np.cumsum([0, *(len(tree.links) for tree in trees[:-1])]).astype(np.int64)
-        links = np.concatenate([tree.links for tree in trees])
-        shift = np.repeat(roots, [len(tree.links) for tree in trees])
-        links[:, CHILD] += np.where(links[:, FEATURE] >= 0, shift, 0).astype(np.int32)
-        thresholds = np.concatenate([tree.thresholds for tree in trees])
-        return cls(roots, links, thresholds, np.concatenate(list(values)))
+    def of(cls, tree: RankingTree, values: Floats) -> PackedTrees:
+        """One tree with a value for each node, of which those of the leaves are kept."""
+        links = tree.links[:, :LEFT_FIRST].copy()
+        numbers = np.where(links[:, FEATURE] >= 0, tree.thresholds, values)
+        return cls(np.zeros(1, dtype=np.int64), links, numbers)
+
+    @classmethod
+    def joined(cls, parts: list[PackedTrees]) -> PackedTrees:
+        """Trees one after the other; none at all give no value. The list is emptied on the way."""
+        starts = np.cumsum([0, *(len(part.numbers) for part in parts)])
+        roots = [part.roots + start for part, start in zip(parts, starts[:-1], strict=True)]
+        links, numbers = np.empty((starts[-1], LEFT_FIRST), dtype=np.int32), np.empty(starts[-1])
+        # From the end, each part given up once copied: a large forest has no room for two copies.
+        for start, end in reversed(list(pairwise(starts.tolist()))):
+            part = parts.pop()
+            links[start:end], numbers[start:end] = part.links, part.numbers
+            links[start:end, CHILD] += np.where(part.links[:, FEATURE] >= 0, start, 0).astype(np.int32)
+        return cls(np.concatenate([np.empty(0, dtype=np.int64), *roots]), links, numbers)
 
     def total(self, X: Matrix, workers: int = 1) -> Floats:
         """The sum over the trees of the values of each row's leaves."""
@@ -181,7 +191,7 @@ class PackedTrees:
         def add(part: slice) -> None:
             for inside, rows in dense_parts(X[part]):
                 out = total[part][inside]
-                _kernels.add_values(rows, self.roots, self.links, self.thresholds, self.values, out)
+                _kernels.add_values(rows, self.roots, self.links, self.numbers, out)
 
         ends = np.linspace(0, X.shape[0], workers + 1).astype(int)
         in_threads(add, [slice(a, b) for a, b in pairwise(ends)], workers)
@@ -193,7 +203,7 @@ class PackedTrees:
 
         leaves = np.empty((X.shape[0], len(self.roots)), dtype=np.int32)
         for part, rows in dense_parts(X):
-            _kernels.leaf_of(rows, self.roots, self.links, self.thresholds, leaves[part])
+            _kernels.leaf_of(rows, self.roots, self.links, self.numbers, leaves[part])
         return leaves
 
 

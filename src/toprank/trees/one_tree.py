@@ -78,4 +78,4 @@ def scores_by(tree: RankingTree, X: Matrix, leaf_order: str) -> Floats:
     values[order] = np.arange(len(order), 0, -1)
     if tree.splitters:
         return values[leaf_by_splitters(tree, X)]
-    return PackedTrees.of([tree], [values]).total(X)
+    return PackedTrees.of(tree, values).total(X)
