@@ -61,6 +61,10 @@ def desk(tmp_path):
     visits.to_excel(tmp_path / "visits.xlsx", index=False)
     for name in ("new.csv", "arrivals.csv"):
         visits.drop(columns="failed").to_csv(tmp_path / name, index=False)
+    (tmp_path / "items").mkdir()
+    for number in range(2):
+        visits.drop(columns="failed").to_parquet(tmp_path / "items" / f"{number}.parquet")
+    visits.drop(columns="failed").to_csv(tmp_path / "extra.csv.gz", index=False)
     write_items(tmp_path, visits, np.random.default_rng(0))
     first_steps = (ROOT / "docs" / "first-steps.md").read_text(encoding="utf-8")
     rules = re.search(r"^```toml\n(.*?)^```", first_steps, re.M | re.S)

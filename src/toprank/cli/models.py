@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from toprank.cli.reading import Encoding, Separator
 __all__ = ["explain", "score", "verify"]
 
 UNSOUND = 3
+INTERRUPTED = 130
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model written by toprank rank --model.")]
 Trust = Annotated[
@@ -26,14 +28,28 @@ Trust = Annotated[
 def score(
     model: Model,
     new: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
-            metavar="NEW",
+            metavar="NEW...",
             help="Items to rank, with the columns the model was learned from: a file, or the name of a data"
-            " set. Without it the embedded example is used.",
+            " set; with --top or --all also several Parquet or CSV files, folders, patterns such as"
+            " 'items/*.parquet', and addresses such as s3://bucket/items. Without it the embedded example is"
+            " used.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="List the best items only; files are read in batches, of any size."
         ),
     ] = None,
     out: Out = None,
+    every: Annotated[
+        Path | None,
+        typer.Option(
+            "--all", metavar="FOLDER", help="Write every score, in the order of the files, as Parquet files."
+        ),
+    ] = None,
     trust: Trust = None,
     encoding: Encoding = None,
     separator: Separator = None,
@@ -41,23 +57,35 @@ def score(
     json_output: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Rank items with a saved model."""
+    """Rank items with a saved model.
+
+    With --top or --all the files need not fit into memory. Ctrl-C leaves what was found by then.
+    """
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.score import score_file
+    from toprank.workflow.stream import is_stream, score_stream
     from toprank.workflow.summary import scores_summary
 
-    delivery = Delivery(out)
-    delivery.check([model, new])
+    delivery, data = Delivery(out), list(new or ())
+    delivery.check([model, *data])
+    how: dict[str, Any] = {"trusted": trust or (), "encoding": encoding, "separator": separator}
     with start_bars(quiet) as bars:
         bars.stage("Scoring")
-        report = score_file(model, new, trusted=trust or (), encoding=encoding, separator=separator)
+        if is_stream(data, top=top, every=every, out=out):
+            report = score_stream(model, data, top=top, every=every, watch=bars, **how)
+        else:
+            report = score_file(model, data[0] if data else None, top=top, **how)
     files = delivery.write(report.listing, report.model)
+    if every is not None:
+        files[str(every)] = "the scores, row by row"
     if json_output:
         print_json(scores_summary(report, files, head=head))
     elif not quiet:
         from toprank.screen.ranking import show_scores
 
         show_scores(report, files, head=head)
+    if report.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def explain(

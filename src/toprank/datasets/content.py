@@ -54,10 +54,12 @@ class TextContent:
         UTF-8, without a mark at the beginning.
     separator : str
     skipped : int
-        Lines before the header.
+        Lines before the header; empty ones directly above it may come on top.
     header : list of str
     remarks : tuple of str
         What was assumed.
+    encoding : str
+        What it was encoded in before.
     """
 
     data: bytes
@@ -65,6 +67,7 @@ class TextContent:
     skipped: int
     header: list[str]
     remarks: tuple[str, ...]
+    encoding: str = "utf-8"
 
 
 def text_content(
@@ -81,7 +84,8 @@ def text_content(
     skipped = 0
     # Excel's own way to say which separator a file uses.
     if lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5 and len(lines) > 1:
-        separator, skipped, lines = separator or lines[0].strip()[4], 1, lines[1:]
+        separator, skipped = separator or lines[0].strip()[4], _first_lines(text).index(lines[0]) + 1
+        lines = lines[1:]
     if separator is None:
         separator = _separator(lines)
     elif separator not in SEPARATORS and len(separator) != 1:
@@ -89,7 +93,8 @@ def text_content(
             f"separator {separator!r}: give a single character, such as {', '.join(map(repr, SEPARATORS))}."
         )
     names = next(csv.reader(io.StringIO(lines[0]), delimiter=separator, skipinitialspace=True))
-    return TextContent(text, separator, skipped, [one.strip() for one in names], remarks)
+    header = [one.strip() for one in names]
+    return TextContent(text, separator, skipped, header, remarks, found or "utf-8")
 
 
 def _encoding(data: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:

@@ -125,13 +125,17 @@ def frame_in_order(
     ids: pd.Series[Any] | None,
     qid: NDArray[np.int64] | None,
     more: Mapping[str, Any] | None = None,
+    row: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
-    """A table in a given order: rank, score and `more` columns of ours first, then those that came."""
+    """A table in a given order: rank, score and `more` columns of ours first, then those that came.
+
+    Rows without identifiers go by their number, or by `row` where it is given.
+    """
     import pandas as pd
 
     columns: dict[str, Any] = {"rank": ranks_of(order, qid)}
     if ids is None:
-        columns["row"] = np.arange(1, len(table) + 1)
+        columns["row"] = np.arange(1, len(table) + 1) if row is None else row
     columns |= {"score": scores, **(more or {})}
 
     # A user's own column called rank or score keeps its name; ours gives way.

@@ -66,7 +66,10 @@ def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> 
     """Print the head of the scored list and what had to be done to the columns."""
     console = pieces.console()
     pieces.remarks(console, report.remarks)
-    _show_list(console, report.listing, report.listed, head, report.model.roles.target, None)
+    if report.rows is not None:
+        console.print(f"{report.rows:,} rows of {report.listed} scored.")
+    if len(report.listing):
+        _show_list(console, report.listing, report.listed, head, report.model.roles.target, None)
     if report.value is not None:
         console.print(
             f"The file has labels: {report.model.statistic} = {pieces.number(report.value)}; a random order"

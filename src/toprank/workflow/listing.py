@@ -34,6 +34,7 @@ __all__ = [
     "out_of_fold_scores",
     "plain_list",
     "reasons_for",
+    "reasons_in_words",
 ]
 
 Floats = NDArray[np.float64]
@@ -129,8 +130,13 @@ def plain_list(model: RankingModel, table: Table, X: Any) -> pd.DataFrame:
     ids = roles.identifiers(table) if roles.id in table.columns else None
     qid = roles.queries(table) if roles.qid in table.columns else None
     order = ordered_by(model.ranker, X, qid)
-    more = {"why": _words(reasons_for(model, table, X, listing_order(order, qid)), len(table))}
+    more = {"why": reasons_in_words(model, table, X, listing_order(order, qid))}
     return frame_in_order(table, order, ranking_scores(model.ranker, X, qid), ids=ids, qid=qid, more=more)
+
+
+def reasons_in_words(model: RankingModel, table: Table, X: Any, order: NDArray[np.intp]) -> NDArray[Any]:
+    """Why the first items of an order stand there, nothing for the rest, by row of the table."""
+    return _words(reasons_for(model, table, X, order), len(table))
 
 
 def list_items(

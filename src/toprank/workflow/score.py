@@ -41,6 +41,10 @@ class ScoreReport:
     notes : list of Note
         What was done to the columns.
     remarks : list of str
+    rows : int or None
+        How many items were scored, where the listing holds the best of them only.
+    interrupted : bool
+        Ctrl-C came before all of them were.
     """
 
     model: RankingModel
@@ -50,24 +54,35 @@ class ScoreReport:
     chance: float
     notes: list[Note]
     remarks: list[str]
+    rows: int | None = None
+    interrupted: bool = False
 
 
 def score_file(
     model_path: str,
     data: str | None,
     *,
+    top: int | None = None,
     trusted: Collection[str] = (),
     encoding: str | None = None,
     separator: str | None = None,
 ) -> ScoreReport:
-    """Rank the rows of a file (or a named data set, or for None the example) with a saved model."""
+    """Rank the rows of a file (or a named data set, or for None the example) with a saved model.
+
+    The listing holds all of them, or the `top` best (of each query).
+    """
     model = load_model(model_path, trusted=trusted)
     table = read_items(data, text_columns=model.text_columns, encoding=encoding, separator=separator)
     X, notes = model.encoder.encode(model.roles.features(table))
     listing = plain_list(model, table, X)
+    if top is not None:
+        rank = "rank" if "rank" not in table.columns else "toprank_rank"
+        listing = listing[listing[rank] <= top].reset_index(drop=True)
     value, chance = _value(model, table)
     remarks = [*map(in_flags, [*table.remarks, *warning_sentences(notes)]), *missing_id(model, table)]
-    return ScoreReport(model, listing, table.source, value, chance, notes_in_flags(notes), remarks)
+    return ScoreReport(
+        model, listing, table.source, value, chance, notes_in_flags(notes), remarks, len(table)
+    )
 
 
 def missing_id(model: RankingModel, table: Table) -> list[str]:

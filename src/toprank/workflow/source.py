@@ -24,6 +24,7 @@ from toprank.workflow.flags import in_flags
 __all__ = [
     "Columns",
     "Source",
+    "is_name",
     "open_source",
     "provenance",
     "read_items",
@@ -158,7 +159,7 @@ def open_source(data: str | None, columns: Columns) -> Source:
     """
     if data is None:
         return _example(columns)
-    if _is_name(data):
+    if is_name(data):
         return _from_catalog(datasets.load(data), columns)
     table = datasets.read_table(
         data,
@@ -212,12 +213,12 @@ def read_items(
     """
     if data is None:
         return _example_table()
-    if _is_name(data):
+    if is_name(data):
         return _catalog_table(datasets.load(data))
     return datasets.read_table(data, text_columns=text_columns, encoding=encoding, separator=separator)
 
 
-def _is_name(data: str) -> bool:
+def is_name(data: str) -> bool:
     """Whether this is a data set of the catalog and no file."""
     path = Path(data)
     return not path.exists() and not path.suffix and data in datasets.names()

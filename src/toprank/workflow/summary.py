@@ -130,11 +130,12 @@ def scores_summary(report: ScoreReport, files: Mapping[str, str], *, head: int) 
             "statistic": report.model.statistic,
             "value": report.value,
             "chance": report.chance,
-            "rows": len(report.listing),
+            "rows": len(report.listing) if report.rows is None else report.rows,
             "listed": report.listed,
             "list": _records(report.listing, head),
             "columns": _notes(report.notes),
             "remarks": report.remarks,
+            "interrupted": report.interrupted,
             "files": list(files),
         }
     )
