@@ -76,8 +76,6 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
     --------
     >>> from toprank.control import Status
     >>> class FirstColumn(BaseRanker):
-    ...     "Ranks by the first column, whatever the labels say."
-    ...
     ...     def _fit(self, data, run):
     ...         return Outcome(value=0.0, bound=np.nan, status=Status.FINISHED, seconds=run.seconds)
     ...
@@ -379,15 +377,10 @@ class LinearRanker(BaseRanker):
 
     Examples
     --------
-    >>> from toprank.control import Status
-    >>> class ClassMeans(LinearRanker):
-    ...     "Scores along the line from the mean of the rest to the mean of the positives."
-    ...
-    ...     def _fit(self, data, run):
-    ...         self.coef_ = data.X[data.y == 1].mean(axis=0) - data.X[data.y == 0].mean(axis=0)
-    ...         return Outcome(value=0.0, bound=np.nan, status=Status.FINISHED, seconds=run.seconds)
-    >>> ClassMeans().fit([[3.0, 1.0], [1.0, 1.0], [2.0, 3.0]], [1, 0, 0]).coef_
-    array([ 1.5, -1. ])
+    >>> from toprank import RankSVM
+    >>> ranker = RankSVM().fit([[3.0], [1.0], [2.0]], [1, 0, 0])
+    >>> isinstance(ranker, LinearRanker), ranker.coef_.shape
+    (True, (1,))
     """
 
     coef_: NDArray[np.float64]
