@@ -274,13 +274,6 @@ def test_cut_offs_are_those_of_the_whole_list(source):
         rank_items(source, RankOptions(statistic="precision@50%", depth=30, splits=0))
 
 
-def test_nothing_is_claimed_to_be_best_where_a_better_base_keeps_its_order(source):
-    report = rank_items(source, RankOptions(base="forest", depth=60, splits=0, time_limit=3.0))
-    if not report.model.ranker.reranked_:
-        assert "so the base order is kept" in report.certainty
-        assert "optimal" not in report.certainty
-
-
 def test_halves_too_poor_to_learn_from_do_not_spoil_the_whole(tmp_path):
     frame = pd.DataFrame({"a": [1.0] + [0.0] * 11, "y": [1, 0, 1, 0] * 3})
     frame.to_csv(tmp_path / "poor.csv", index=False)
