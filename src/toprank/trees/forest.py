@@ -241,13 +241,15 @@ class RankingForest(BaseRanker):
         rows, drawn = _sample(data, run.rng) if self.bootstrap else (np.arange(len(data.y)), 1.0)
         # One for a row on average: what shrinkage is meant for.
         weight = weight[rows] * drawn * (len(weight) / weight.sum())
-        part = replace(take(data, rows), sample_weight=weight)
-        if data.kind != "binary":
-            return grow_level_tree(data.kind, level_rows(part), codes, rows, splitter, growth, run)
-        if codes is None:
+        if data.kind == "binary" and codes is not None:
+            seed = int(run.rng.integers(2**63))
+            return grow_tree(codes, rows.astype(np.int32), weight, data.y[rows], growth, run, seed=seed)
+        # Features are copied only where a splitter looks at them.
+        seen = data if codes is None else replace(data, X=data.X[:, :0])
+        part = replace(take(seen, rows), sample_weight=weight)
+        if data.kind == "binary":
             return grow_with(splitter, part, growth, run)
-        seed = int(run.rng.integers(2**63))
-        return grow_tree(codes, rows.astype(np.int32), weight, data.y[rows], growth, run, seed=seed)
+        return grow_level_tree(data.kind, level_rows(part), codes, rows, splitter, growth, run)
 
     def _growth(self, data: RankingData) -> Growth:
         depth = UNLIMITED if self.max_depth is None else check_count("max_depth", self.max_depth)
