@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout dist docs screenshots test-minimum nightly nightly-exact reproduce clean help
+.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -42,11 +42,12 @@ demo: $(VENV)/.core ## rank the embedded example; leaves ranked.csv and model.sk
 test: $(VENV)/.dev ## the test suite, doctests included; what passes only when tried again is named at the end
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
-lint: $(VENV)/.dev ## style, types, layers
+lint: $(VENV)/.dev ## style, types, layers, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/codespell
 
 # The oldest versions of direct dependencies that pyproject.toml allows, in an environment of their own.
 test-minimum: $(VENV)/.release ## the test suite with the oldest dependencies that are allowed
@@ -104,8 +105,13 @@ dist: $(VENV)/.release ## wheel and source distribution in dist/, tried in a cle
 	$(BIN)/python .ci/check_dist.py dist
 
 docs: $(VENV)/.docs ## the HTML documentation, in docs/_build/html
-	$(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W -j $(WORKERS) -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+gallery: $(VENV)/.core ## what the stories of the gallery print and draw, and their page
+	$(BIN)/python docs/make_gallery.py
+	$(BIN)/python docs/make_proof_figures.py
 
 clean: ## remove the virtual environment and everything built
 	rm -rf $(VENV) $(VENV)-minimum dist docs/_build .pytest_cache .mypy_cache .ruff_cache ranked.csv model.skops

@@ -12,7 +12,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
 autosummary_generate = True
@@ -21,7 +20,8 @@ templates_path = ["_templates"]
 autodoc_typehints = "none"  # the docstrings say it in words
 numpydoc_show_class_members = False
 myst_enable_extensions = ["dollarmath", "colon_fence"]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "gallery"]
+myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "toprank"
 # The same source always gives the same page.

@@ -81,3 +81,17 @@ def test_every_dependency_has_its_reason():
     reasons = said[said.index("## Why each dependency is there") :].casefold()
     names = {re.split(r"[>;]", one)[0].strip() for one in wanted}
     assert [name for name in sorted(names) if name.casefold() not in reasons] == []
+
+
+def test_the_conda_recipe_wants_what_the_package_wants():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    run = recipe[recipe.index("  run:\n") : recipe.index("\ntest:")]
+    listed = {
+        line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()[2:] if line.strip()
+    }
+    # matplotlib-base is conda-forge's matplotlib without the windows.
+    assert {one.replace("matplotlib-base", "matplotlib") for one in listed} == set(project["dependencies"])
+    version = re.search(r'^__version__ = "(.*)"', (ROOT / "src/toprank/__init__.py").read_text("utf-8"), re.M)
+    assert f'set version = "{version[1]}"' in recipe
+    assert f'set python_min = "{project["requires-python"].removeprefix(">=")}"' in recipe
