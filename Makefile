@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
+.PHONY: demo test coverage lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -48,6 +48,12 @@ lint: $(VENV)/.dev ## style, types, layers, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell
+
+# In one process, which takes longer than `make test`. Lines of compiled kernels cannot be seen, and run as plain
+# Python (NUMBA_DISABLE_JIT) they would take days: functions under @njit are left out of the figure.
+coverage: $(VENV)/.dev ## lines and branches that the test suite runs, compiled kernels apart; COVERED=PATH for a part
+	$(BIN)/coverage run -m pytest -q -p no:cacheprovider $(COVERED)
+	$(BIN)/coverage report --sort=cover
 
 # The oldest versions of direct dependencies that pyproject.toml allows, in an environment of their own.
 test-minimum: $(VENV)/.release ## the test suite with the oldest dependencies that are allowed
