@@ -233,7 +233,7 @@ def grow(
 
     bounds : start, stop and depth of each node
     masses : up, down, up before, down before
-    links : feature (-1 in a leaf), first child, whether it is the left one, whether missing values go to it
+    links : feature (-1 in a leaf), first child, whether missing values go to it, whether it is the left one
     state : the next node to look at, and how many nodes there are
     """
     used = 0
@@ -246,6 +246,7 @@ def grow(
         size = stop - start
         up, down, up_before, down_before = masses[node, 0], masses[node, 1], masses[node, 2], masses[node, 3]
         links[node, 0] = links[node, 1] = links[node, 2] = links[node, 3] = -1
+        thresholds[node] = gains[node] = 0.0
         if depth >= max_depth or size < 2 * min_leaf or up <= 0.0 or down <= 0.0:
             continue
         if top >= 0.0 and up_before + down_before >= top:
