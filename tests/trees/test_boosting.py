@@ -70,9 +70,9 @@ def test_one_tree_by_hand(engine):
 )
 @pytest.mark.parametrize("missing", [False, True])
 def test_trees_of_lightgbm_score_as_in_lightgbm(missing):
+    from toprank.losses.objectives import Labels, make_objective
     from toprank.trees.engines import LightGBM, TreeOptions
     from toprank.trees.nodes import PackedTrees
-    from toprank.trees.objectives import Labels, make_objective
 
     X, y = rings()
     if missing:

@@ -13,12 +13,12 @@ from toprank.boosting.componentwise import Columns, boost_columns
 from toprank.boosting.families import Logit
 from toprank.boosting.watching import Watcher, hold_out
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
+from toprank.losses.objectives import LossPoint
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
 from toprank.statistics import RankStatistic
 from toprank.trees.engines import RegressionTrees, Round, TreeOptions
 from toprank.trees.growing import compile_growth
 from toprank.trees.nodes import PackedTrees
-from toprank.trees.objectives import LossPoint
 
 __all__ = ["LogitBoost"]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
 from toprank.labels import KINDS, LabelKind
+from toprank.losses.objectives import Labels, make_objective
 from toprank.rankers.parts.boosting import split_rows
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count, check_share
 from toprank.statistics import RankStatistic
 from toprank.trees.engines import Round, TreeOptions, make_engine
 from toprank.trees.growing import compile_growth
 from toprank.trees.nodes import PackedTrees
-from toprank.trees.objectives import Labels, make_objective
 
 __all__ = ["GradientBoostingRanker"]
 

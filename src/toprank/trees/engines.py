@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from toprank.base import Matrix
 from toprank.control import Run
+from toprank.losses.objectives import Objective
 from toprank.trees.codes import encode
 from toprank.trees.nodes import RankingTree
-from toprank.trees.objectives import Objective
 
 __all__ = ["Engine", "Round", "TreeOptions", "make_engine"]
 

@@ -1,4 +1,4 @@
-"""What boosting lowers: losses of the scores, as a value, a gradient and a curvature for each row."""
+"""What boosting and networks lower: losses of the scores by name, with gradient and curvature by row."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.losses.cross_entropy import CrossEntropy
+from toprank.losses.ndcg_pairs import NDCGPairs
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.losses.pairs import Pairs
 from toprank.losses.pairwise import pairwise_loss
 from toprank.losses.pairwise_logistic import pairwise_logistic
+from toprank.losses.pat_mat import PatMatLoss
 from toprank.losses.smoothed_top_push import SmoothedTopPush
 from toprank.losses.top_push import QuantileMean, SquaredHinge
 
-__all__ = ["LossPoint", "Objective", "make_objective"]
+__all__ = ["Labels", "LossPoint", "Objective", "make_objective"]
 
 Floats = NDArray[np.float64]
 WIDTH = 1.0
@@ -50,28 +53,59 @@ class Labels:
     qid: NDArray[np.int64] | None = None
     weight: Floats | None = None
 
+    def take(self, rows: Any) -> Labels:
+        """Those of some rows."""
+        qid = None if self.qid is None else self.qid[rows]
+        return Labels(self.grade[rows], qid, None if self.weight is None else self.weight[rows])
+
 
 def make_objective(
-    labels: Labels, loss: str, *, p: float = 4.0, negative_share: float | None = None
+    labels: Labels,
+    loss: str,
+    *,
+    p: float = 4.0,
+    negative_share: float | None = None,
+    top_share: float = 0.1,
+    k: int = 10,
+    unit: float = 1.0,
 ) -> Objective:
     """The loss by name, as a function of the scores.
 
     Parameters
     ----------
     labels : Labels
-    loss : {"squared_hinge", "logistic", "p_norm", "top_push"}
+    loss : {"hinge", "squared_hinge", "logistic", "cross_entropy", "p_norm", "top_push", "at_top", "ndcg"}
+        "cross_entropy" is that of all pairs with targets from the differences of labels; "at_top" that of
+        `PatMatLoss`, "ndcg" that of `NDCGPairs`.
     p : float
         Of the p-norm push.
     negative_share : float or None
         The highest negatives that a positive is compared with: pairs with the others are left out, or they
         have no part in the threshold. None is all of them; for the threshold, the highest alone.
+    top_share : float
+        Of "at_top": the share of the list above the threshold.
+    k : int
+        Of "ndcg": positions that count.
+    unit : float
+        Of "cross_entropy": the difference of labels that makes a target of sigmoid(1).
     """
     if loss == "p_norm":
-        items = PNormPushItems.from_labels(labels.grade, qid=labels.qid, sample_weight=labels.weight)
-        return lambda scores: _point(items.at(scores, p))
+        sides = PNormPushItems.from_labels(labels.grade, qid=labels.qid, sample_weight=labels.weight)
+        return lambda scores: _point(sides.at(scores, p))
     if loss == "top_push":
         push = _top_push(labels, negative_share)
         return lambda scores: _point(push.at(scores))
+    if loss == "at_top":
+        return _at_top(labels, top_share)
+    if loss in ("ndcg", "cross_entropy"):
+        items: Any = (
+            NDCGPairs.from_labels(labels.grade, labels.qid, k=k)
+            if loss == "ndcg"
+            else CrossEntropy.from_labels(
+                labels.grade, unit=unit, qid=labels.qid, sample_weight=labels.weight
+            )
+        )
+        return lambda scores: _point(items.at(scores))
     over_pairs = _pairwise(loss)
     if negative_share is None:
         pairs = _pairs(labels, slice(None))
@@ -90,9 +124,14 @@ def _pairwise(loss: str) -> Callable[[Pairs, Floats], Any]:
 
 
 def _pairs(labels: Labels, rows: Any) -> Pairs:
-    qid = None if labels.qid is None else labels.qid[rows]
-    weight = None if labels.weight is None else labels.weight[rows]
-    return Pairs.from_labels(labels.grade[rows], qid=qid, sample_weight=weight, weighting="queries")
+    part = labels.take(rows)
+    return Pairs.from_labels(part.grade, qid=part.qid, sample_weight=part.weight, weighting="queries")
+
+
+def _at_top(labels: Labels, share: float) -> Objective:
+    weight = np.ones(len(labels.grade)) if labels.weight is None else labels.weight
+    upper, loss = (labels.grade > 0).astype(np.int8), PatMatLoss(share)
+    return lambda scores: _point(loss.at(scores, upper, weight))
 
 
 def _top_push(labels: Labels, negative_share: float | None) -> SmoothedTopPush:

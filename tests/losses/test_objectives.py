@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.trees.objectives import Labels, make_objective
+from toprank.losses.objectives import Labels, make_objective
 
 CASES = [
     ("squared_hinge", None),
