@@ -97,7 +97,9 @@ _HOME = {
     "push_bound": "toprank.rankers.parts.push_bound",
     "regularisation_path": "toprank.rankers.tuning.path",
 }
-_SUBMODULES = ("control", "datasets", "exact", "labels", "model", "preferences", "report", "statistics")
+_SUBMODULES = (
+    *("control", "datasets", "exact", "labels", "model", "preferences", "report", "scale", "statistics"),
+)
 
 __all__ = sorted([*_HOME, *_SUBMODULES])
 

@@ -1,1 +1,22 @@
-"""Rows that do not fit into memory: files read in batches."""
+"""Rows that do not fit into memory: files read in batches, and Dask arrays in partitions.
+
+Nothing is loaded before it is asked for: pyarrow and Dask are extras, `toprank[parquet]` and
+`toprank[cluster]`.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "learn_partitioned": "toprank.scale.reranking",
+    "logistic_regression": "toprank.scale.logistic",
+    "statistic_of": "toprank.scale.statistics",
+}
+
+__all__ = ["learn_partitioned", "logistic_regression", "statistic_of"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'toprank.scale' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
