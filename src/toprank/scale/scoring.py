@@ -88,11 +88,10 @@ def score_parts(
     check_columns(parts, scorer.columns)
     work = _Work(scorer, parts, scorer.best(top) if top else None, every)
     interrupted = work.run(worker_count(n_jobs), told or (lambda rows: None))
-    file, row, table = [], np.zeros(0, dtype=np.int64), None
-    if work.best is not None:
-        winners = work.best.settled()
-        if winners:
-            table, file, row = _gathered(winners, parts, scorer)
+    winners = {} if work.best is None else work.best.settled()
+    if not winners:
+        return Found(None, [], np.zeros(0, dtype=np.int64), work.rows, scorer.notes, interrupted)
+    table, file, row = _gathered(winners, parts, scorer)
     return Found(table, file, row, work.rows, scorer.notes, interrupted)
 
 

@@ -136,7 +136,8 @@ def _listing(model: RankingModel, found: Found, parts: Sequence[Part]) -> pd.Dat
     if len({part.file.path for part in parts}) > 1:
         more = {"file": found.file, **more}
     # Whether identifiers repeat cannot be known from the best rows alone.
-    ids = table.frame[model.roles.id] if model.roles.id in table.columns else None
+    name = model.roles.id
+    ids = None if name is None or name not in table.columns else table.frame[name]
     scores = ranking_scores(model.ranker, X)
     return frame_in_order(table, order, scores, ids=ids, qid=None, more=more, row=found.row)
 
