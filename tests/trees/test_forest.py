@@ -232,8 +232,6 @@ def test_joined_trees_score_as_one_after_the_other():
     X, y = data(60)
     one, other = (RankingForest(3, random_state=seed).fit(X, y).trees_ for seed in (0, 1))
     expected = one.total(X) + other.total(X)
-    parts = [one, other, one]
-    joined = PackedTrees.joined(parts)
-    assert parts == []
+    joined = PackedTrees.joined([one, other, one])
     np.testing.assert_allclose(joined.total(X), expected + one.total(X), rtol=1e-12)
     assert PackedTrees.joined([]).total(X).tolist() == [0.0] * 60

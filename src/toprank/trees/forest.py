@@ -20,7 +20,7 @@ from toprank.trees.consensus import consensus
 from toprank.trees.growing import UNLIMITED, Growth, compile_growth, grow_tree
 from toprank.trees.level_rankers import compile_levels, grow_level_tree
 from toprank.trees.level_trees import level_rows
-from toprank.trees.nodes import PackedTrees, RankingTree, in_threads
+from toprank.trees.nodes import PackedTrees, RankingTree, TreePile, in_threads
 from toprank.trees.showing import tree_importances
 from toprank.trees.splitting import grow_with, leaf_by_splitters
 from toprank.trees.voting import leaf_values
@@ -175,16 +175,15 @@ class RankingForest(BaseRanker):
         self._check_parameters()
         if data.sample_weight is not None:
             data = take(data, np.flatnonzero(data.sample_weight > 0))
-        grown = self._grow(data, run)
+        pile = TreePile() if self.splitter is None else None
+        grown = self._grow(data, pile, run)
         self.feature_importances_ = np.mean([one.shares for one in grown], axis=0)
-        value, size = float(np.mean([one.value for one in grown])), len(grown)
-        self._values = [one.values for one in grown if one.values is not None]
-        trees: list[Any] = [one.tree for one in grown]
-        del grown  # so that joining can give up one tree after the other
-        self.trees_ = trees if self.splitter is not None else PackedTrees.joined(trees)
+        self.trees_ = [one.tree for one in grown] if pile is None else pile.packed()
+        self._values = [] if pile is not None else [one.values for one in grown]
         self._reference = self._refer(data, run) if self.aggregation == "consensus" else np.empty((0, 0))
-        cut = run.stopped_by if size < self.n_estimators else None
-        return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=size)
+        cut = run.stopped_by if len(grown) < self.n_estimators else None
+        value = float(np.mean([one.value for one in grown]))
+        return Outcome(value, status=cut or Status.FINISHED, seconds=run.seconds, iterations=len(grown))
 
     def _check_parameters(self) -> None:
         check_count("n_estimators", self.n_estimators)
@@ -208,7 +207,8 @@ class RankingForest(BaseRanker):
         else:
             compile_levels()
 
-    def _grow(self, data: RankingData, run: Run) -> list[_Grown]:
+    def _grow(self, data: RankingData, pile: TreePile | None, run: Run) -> list[_Grown]:
+        """The trees, on the pile where there is one."""
         workers = worker_count(self.n_jobs)
         growth, splitter = self._growth(data), self._node_splitter()
         codes = encode(data.X, self.max_bins, run) if splitter is None else None
@@ -219,8 +219,6 @@ class RankingForest(BaseRanker):
             grown = self._one_tree(data, codes, splitter, growth, part)
             values = leaf_values(grown, self.aggregation, self.leaf_order, float(self.shrinkage))
             shares, value = _shares(grown, data.X.shape[1]), grown.value(self.leaf_order)
-            if splitter is None:
-                return _Grown(PackedTrees.of(grown, values), None, shares, value)
             # What is needed no longer.
             grown = replace(grown, gains=np.empty(0), masses=np.empty((0, grown.masses.shape[1])))
             return _Grown(grown, values, shares, value)
@@ -229,7 +227,8 @@ class RankingForest(BaseRanker):
         at_once = workers if workers == 1 else 4 * workers
         while len(found) < self.n_estimators:
             batch = min(at_once, self.n_estimators - len(found))
-            found += in_threads(tree, [run.part(silent=True) for _ in range(batch)], workers)
+            new = in_threads(tree, [run.part(silent=True) for _ in range(batch)], workers)
+            found += new if pile is None else [one.put_on(pile) for one in new]
             if not run.report(Progress(found[-1].value, iterations=len(found), phase="trees")):
                 break
         return found
@@ -319,14 +318,22 @@ class RankingForest(BaseRanker):
         return tags
 
 
+NO_TREE = RankingTree(np.empty((0, 4), np.int32), np.empty(0), np.empty(0), np.empty((0, 4)))
+
+
 @dataclass(frozen=True)
 class _Grown:
-    """A tree, the values of its leaves where it does not hold them, the features' shares, its own AUC."""
+    """A tree, the values of its leaves, the shares of the features and its AUC on its own sample."""
 
-    tree: RankingTree | PackedTrees
-    values: Floats | None
+    tree: RankingTree
+    values: Floats
     shares: Floats
     value: float
+
+    def put_on(self, pile: TreePile) -> _Grown:
+        """The same without the tree, which is on the pile."""
+        pile.add(PackedTrees.of(self.tree, self.values))
+        return replace(self, tree=NO_TREE, values=np.empty(0))
 
 
 def _shares(tree: RankingTree, n_features: int) -> Floats:

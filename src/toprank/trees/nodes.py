@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toprank.base import Matrix
 
-__all__ = ["PackedTrees", "RankingTree", "dense_parts", "in_threads"]
+__all__ = ["PackedTrees", "RankingTree", "TreePile", "dense_parts", "in_threads"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -170,17 +170,12 @@ class PackedTrees:
         return cls(np.zeros(1, dtype=np.int64), links, numbers)
 
     @classmethod
-    def joined(cls, parts: list[PackedTrees]) -> PackedTrees:
-        """Trees one after the other; none at all give no value. The list is emptied on the way."""
-        starts = np.cumsum([0, *(len(part.numbers) for part in parts)])
-        roots = [part.roots + start for part, start in zip(parts, starts[:-1], strict=True)]
-        links, numbers = np.empty((starts[-1], LEFT_FIRST), dtype=np.int32), np.empty(starts[-1])
-        # From the end, each part given up once copied: a large forest has no room for two copies.
-        for start, end in reversed(list(pairwise(starts.tolist()))):
-            part = parts.pop()
-            links[start:end], numbers[start:end] = part.links, part.numbers
-            links[start:end, CHILD] += np.where(part.links[:, FEATURE] >= 0, start, 0).astype(np.int32)
-        return cls(np.concatenate([np.empty(0, dtype=np.int64), *roots]), links, numbers)
+    def joined(cls, parts: Iterable[PackedTrees]) -> PackedTrees:
+        """Trees one after the other; none at all give no value."""
+        pile = TreePile()
+        for part in parts:
+            pile.add(part)
+        return pile.packed()
 
     def total(self, X: Matrix, workers: int = 1) -> Floats:
         """The sum over the trees of the values of each row's leaves."""
@@ -205,6 +200,37 @@ class PackedTrees:
         for part, rows in dense_parts(X):
             _kernels.leaf_of(rows, self.roots, self.links, self.numbers, leaves[part])
         return leaves
+
+
+class TreePile:
+    """Trees that are packed one after the other as they are grown.
+
+    Arrays are made longer where they are, so that a forest larger than its data is never there twice.
+    """
+
+    def __init__(self) -> None:
+        self._roots: list[Ints] = [np.empty(0, dtype=np.int64)]
+        self._links, self._numbers = np.empty((0, LEFT_FIRST), dtype=np.int32), np.empty(0)
+        self._size = 0
+
+    def add(self, part: PackedTrees) -> None:
+        """Put trees behind those that are there."""
+        start, end = self._size, self._size + len(part.numbers)
+        if end > len(self._numbers):
+            self._make_room(max(end, len(self._numbers) * 9 // 8))
+        self._links[start:end], self._numbers[start:end] = part.links, part.numbers
+        self._links[start:end, CHILD] += np.where(part.links[:, FEATURE] >= 0, start, 0).astype(np.int32)
+        self._roots.append(part.roots + start)
+        self._size = end
+
+    def packed(self) -> PackedTrees:
+        """All trees; nothing may be added afterwards."""
+        self._make_room(self._size)
+        return PackedTrees(np.concatenate(self._roots), self._links, self._numbers)
+
+    def _make_room(self, nodes: int) -> None:
+        self._links.resize((nodes, LEFT_FIRST), refcheck=False)
+        self._numbers.resize(nodes, refcheck=False)
 
 
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> list[Result]:
