@@ -12,7 +12,7 @@ from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.convex.accuracy_at_top.local_minimum import local_minimum
 from toprank.convex.accuracy_at_top.pat_mat import PatMatByQuery, PatMatProblem
 from toprank.convex.algebra.design import Design
-from toprank.convex.algebra.newton import minimise
+from toprank.convex.algebra.newton import SmoothProblem, minimise
 from toprank.losses.pat_mat import PatMatLoss
 from toprank.rankers.parts.items import dense_rows, gather, items_of_points, mean_prices, prices_of_labels
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
@@ -124,7 +124,7 @@ class PatMat(_Weighted):
         return check_share("negative_share", self.negative_share, "the negatives")
 
 
-def _pat_mat_problem(data: RankingData, C: float, loss: PatMatLoss) -> PatMatProblem | PatMatByQuery:
+def _pat_mat_problem(data: RankingData, C: float, loss: PatMatLoss) -> SmoothProblem[Any]:
     weight = _weights(data)
     if data.qid is not None:
         weight = np.where(divided_queries(data.y, data.qid, weight)[data.qid], weight, 0.0)

@@ -29,9 +29,9 @@ from toprank.convex.top_push.parts import (
     Positives,
     SquaredPositives,
 )
-from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, best_between, certain
+from toprank.convex.top_push.problem import Seen, TopPushPoint, TopPushProblem, best_between, certain
 from toprank.convex.top_push.restricted import Restricted, RestrictedSolution, solve_restricted
-from toprank.convex.top_push.start import Seen, first_answer, worth_a_start
+from toprank.convex.top_push.start import first_answer, worth_a_start
 from toprank.losses.top_push import Hinge, SquaredHinge
 
 __all__ = ["TopPushSolution", "solve_top_push"]

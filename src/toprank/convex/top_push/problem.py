@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from toprank.convex.algebra.design import Design
 from toprank.losses.smoothed_top_push import SmoothedPoint, SmoothedTopPush
 from toprank.losses.top_push import Surrogate, Threshold, threshold
 
-__all__ = ["RoundedTopPush", "TopPushPoint", "TopPushProblem", "best_between", "certain"]
+__all__ = ["RoundedTopPush", "Seen", "TopPushPoint", "TopPushProblem", "best_between", "certain"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -26,6 +26,20 @@ HALVINGS = 8
 SHORTEST = 1e-3
 FLAT = 0.02
 CERTAIN = 1e-6
+
+
+class Seen(Protocol):
+    """Coefficients and the objective there."""
+
+    @property
+    def coef(self) -> Floats:
+        """The coefficients."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -224,6 +238,6 @@ def best_between(start: TopPushPoint, end: TopPushPoint) -> TopPushPoint:
     return best
 
 
-def certain(best: TopPushPoint, tol: float) -> float:
+def certain(best: Seen, tol: float) -> float:
     """The gap to reach: `tol`, but a zero answer helps nobody, so it has to be certain."""
     return tol if best.coef.any() else min(tol, CERTAIN)

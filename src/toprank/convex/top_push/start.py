@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from toprank.control import Progress, Run, relative_gap
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.newton import Iterate, newton_step, start_at
-from toprank.convex.top_push.problem import TopPushPoint, TopPushProblem, certain
+from toprank.convex.top_push.problem import Seen, TopPushPoint, TopPushProblem, certain
 
-__all__ = ["PATIENT", "WIDEST", "FirstAnswer", "Seen", "first_answer", "worth_a_start"]
+__all__ = ["PATIENT", "WIDEST", "FirstAnswer", "first_answer", "worth_a_start"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -98,20 +98,11 @@ def _rough_answer(problem: TopPushProblem, tol: float, run: Run) -> tuple[Floats
     return answer.coef, answer.width
 
 
-class Seen(Protocol):
-    """Coefficients and the objective there."""
-
-    @property
-    def coef(self) -> Floats: ...
-
-    @property
-    def value(self) -> float: ...
-
-
 PointT = TypeVar("PointT", bound=Seen)
+SeenT = TypeVar("SeenT", bound=Seen, covariant=True)
 
 
-class Pushed(Protocol[PointT]):
+class Pushed(Protocol[SeenT]):
     """An at-the-top problem, of one list or of several."""
 
     @property
@@ -119,11 +110,11 @@ class Pushed(Protocol[PointT]):
         """The rows."""
         ...
 
-    def seen(self, coef: Floats, scores: Floats) -> PointT:
+    def seen(self, coef: Floats, scores: Floats) -> SeenT:
         """The point with these coefficients and scores."""
         ...
 
-    def zero(self) -> PointT:
+    def zero(self) -> SeenT:
         """The point w = 0."""
         ...
 
