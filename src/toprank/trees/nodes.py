@@ -205,7 +205,8 @@ class PackedTrees:
 class TreePile:
     """Trees that are packed one after the other as they are grown.
 
-    Arrays are made longer where they are, so that a forest larger than its data is never there twice.
+    Arrays are made longer where they are (the system moves large ones without copying), so that a forest larger
+    than its data is never there twice.
     """
 
     def __init__(self) -> None:
@@ -216,8 +217,8 @@ class TreePile:
     def add(self, part: PackedTrees) -> None:
         """Put trees behind those that are there."""
         start, end = self._size, self._size + len(part.numbers)
-        if end > len(self._numbers):
-            self._make_room(max(end, len(self._numbers) * 9 // 8))
+        self._links.resize((end, LEFT_FIRST), refcheck=False)
+        self._numbers.resize(end, refcheck=False)
         self._links[start:end], self._numbers[start:end] = part.links, part.numbers
         self._links[start:end, CHILD] += np.where(part.links[:, FEATURE] >= 0, start, 0).astype(np.int32)
         self._roots.append(part.roots + start)
@@ -225,12 +226,7 @@ class TreePile:
 
     def packed(self) -> PackedTrees:
         """All trees; nothing may be added afterwards."""
-        self._make_room(self._size)
         return PackedTrees(np.concatenate(self._roots), self._links, self._numbers)
-
-    def _make_room(self, nodes: int) -> None:
-        self._links.resize((nodes, LEFT_FIRST), refcheck=False)
-        self._numbers.resize(nodes, refcheck=False)
 
 
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> list[Result]:
