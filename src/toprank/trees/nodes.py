@@ -205,8 +205,8 @@ class PackedTrees:
 class TreePile:
     """Trees that are packed one after the other as they are grown.
 
-    Arrays are made longer where they are (the system moves large ones without copying), so that a forest larger
-    than its data is never there twice.
+    Arrays are made longer where they are (the system moves large ones without copying), so that a forest
+    larger than its data is never there twice.
     """
 
     def __init__(self) -> None:
