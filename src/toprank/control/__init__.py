@@ -2,6 +2,7 @@
 
 from toprank.control.interrupts import keep_best_on_interrupt
 from toprank.control.outcome import (
+    STILL_COMPILING,
     Outcome,
     Progress,
     SearchStoppedWarning,
@@ -14,6 +15,7 @@ from toprank.control.seeds import Seed, generator, legacy_seed
 from toprank.control.warning import warn_user
 
 __all__ = [
+    "STILL_COMPILING",
     "Callback",
     "Outcome",
     "Progress",

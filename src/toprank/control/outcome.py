@@ -89,6 +89,10 @@ class Progress:
         return relative_gap(self.value, self.bound)
 
 
+STILL_COMPILING = "the proof had not begun: its kernels were still being compiled, which is done once"
+"""A note: the bound is no more than what holds for any data."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a fit achieved: the same words for every method.
@@ -134,6 +138,8 @@ def warn_if_cut_short(outcome: Outcome, name: str, reached: tuple[float, float] 
         Status.STOPPED: "the callback asked to stop",
         Status.ITERATION_LIMIT: "raise max_iter for a better one",
     }.get(outcome.status)
+    if remedy is not None and STILL_COMPILING in outcome.notes:
+        remedy = f"{STILL_COMPILING}: fit again"
     if remedy is None and short:
         remedy = "rounding leaves no way further: scale the features to similar ranges, lower C or raise tol"
     if remedy is not None:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.control import Outcome, Progress, Status, relative_gap
+from toprank.control import STILL_COMPILING, Outcome, Progress, Status, relative_gap
 from toprank.exact.problem import RankingProblem
 from toprank.markup import html_table, shown_number
 from toprank.output import write_whole
@@ -170,10 +170,15 @@ class Certificate:
             return f"{self.statistic} {self.value:.6g}: proved optimal {self._among}".rstrip()
         if not math.isfinite(self.gap):
             return f"{self.statistic} {self.value:.6g}: no bound is known"
+        why = f"; {STILL_COMPILING}" if STILL_COMPILING in self.notes else ""
         return (
             f"{self.statistic} {self.value:.6g}: at most {100 * self.gap:.2g} % below the best possible"
-            f" ({self.bound:.6g})"
+            f" ({self.bound:.6g}){why}"
         )
+
+    def _sentences(self) -> str:
+        further = [note for note in self.notes if note != STILL_COMPILING]  # which the summary says
+        return ". ".join([self.summary(), *further]) + "."
 
     def _repr_html_(self) -> str:
         """The claim as a notebook shows it."""
@@ -186,7 +191,7 @@ class Certificate:
             ["method", f"{self.method}, {self.nodes} nodes, {self.seconds:.1f} s"],
             ["problem", self.fingerprint[:16]],
         ]
-        return html_table("Certificate", [], rows, below=". ".join([self.summary(), *self.notes]) + ".")
+        return html_table("Certificate", [], rows, below=self._sentences())
 
     def progress(self) -> list[Progress]:
         """The history as progress events, ready to draw."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed, Status
-from toprank.exact.climb.local_search import LocalSearch, local_search
+from toprank.exact.climb.local_search import local_search
 from toprank.exact.problem import RankingProblem
 from toprank.exact.search.methods import compile_climb
 from toprank.rankers.parts.starts import Start, pair_start_directions, start_directions
@@ -35,6 +35,9 @@ class DirectRanker(WeightedRanker, PairRanker):
         What to maximise: ``"dcg"``, ``"auc"``, ``"ndcg@10"``, ``"average_precision"``,
         ``"positives_at_top"``, ...: any with a `RankStatistic.count_table`, a loss with its sign changed. Or
         position weights, best position first, never increasing.
+    penalty : float
+        Price of every coefficient that is not zero: what is maximised is the statistic less the penalty times
+        their number, as in `ExactRanker`. The search then goes through sets of columns too.
     start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
         Where to begin: logistic regression (also for None), the difference of the class means, given
         coefficients, or an estimator with `coef_`, which is fitted first if need be.
@@ -63,7 +66,7 @@ class DirectRanker(WeightedRanker, PairRanker):
     n_iter_ : int
         Line searches made.
     outcome_ : Outcome
-        Value of the statistic on the training rows, the bound, and why the search ended.
+        Value of the statistic on the training rows (less the penalty), the bound, and why the search ended.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class DirectRanker(WeightedRanker, PairRanker):
         self,
         statistic: str | RankStatistic | NDArray[np.float64] = "dcg",
         *,
+        penalty: float = 0.0,
         start: Start = None,
         n_restarts: int = 100,
         max_iter: int | None = None,
@@ -93,6 +97,7 @@ class DirectRanker(WeightedRanker, PairRanker):
         verbose: int = 0,
     ) -> None:
         self.statistic = statistic
+        self.penalty = penalty
         self.start = start
         self.n_restarts = n_restarts
         self.max_iter = max_iter
@@ -110,11 +115,11 @@ class DirectRanker(WeightedRanker, PairRanker):
         compile_climb()
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        problem = self._problem_of(data.X, data.y, data.kind, data.qid)
+        problem = self._problem_of(data.X, data.y, data.kind, data.qid, penalty=self.penalty)
         return self._climb(problem, start_directions(self.start, data, problem, run), run)
 
     def _fit_pairs(self, data: PairData, run: Run) -> Outcome:
-        problem = RankingProblem.from_preferences(data.X, data.pairs, data.weight)
+        problem = RankingProblem.from_preferences(data.X, data.pairs, data.weight, penalty=self.penalty)
         return self._climb(problem, pair_start_directions(self.start, data, problem, run), run)
 
     def _climb(self, problem: RankingProblem, directions: list[NDArray[np.float64]], run: Run) -> Outcome:
@@ -126,16 +131,16 @@ class DirectRanker(WeightedRanker, PairRanker):
         return Outcome(
             value=search.best.value,
             bound=problem.trivial_bound,
-            status=self._status(search, problem, run),
+            status=self._status(search.best.value, search.lines, problem, run),
             seconds=run.seconds,
             iterations=search.lines,
         )
 
-    def _status(self, search: LocalSearch, problem: RankingProblem, run: Run) -> Status:
-        if search.best.value >= problem.trivial_bound:
+    def _status(self, value: float, lines: int, problem: RankingProblem, run: Run) -> Status:
+        if value >= problem.trivial_bound:
             return Status.OPTIMAL
         if run.stopped_by is not None:
             return run.stopped_by
-        if self.max_iter is not None and search.lines >= self.max_iter:
+        if self.max_iter is not None and lines >= self.max_iter:
             return Status.ITERATION_LIMIT
         return Status.FINISHED

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
 from toprank.base import BaseRanker
-from toprank.control import Outcome, SearchStoppedWarning, Status
+from toprank.control import STILL_COMPILING, Outcome, SearchStoppedWarning, Status
 from toprank.datasets import InputError, Labelled, Table
 from toprank.ensemble import heads
 from toprank.exact.certificate import AMONG, PROVED
@@ -166,8 +166,8 @@ def outcome_sentence(outcome: Outcome) -> str:
         Status.INTERRUPTED: "interrupted: the best answer so far was kept",
         Status.STOPPED: "stopped: the best answer so far was kept",
     }
-    distance = _distance(outcome)
-    return f"{distance}; {ends[outcome.status]}" if distance else ends[outcome.status]
+    parts = [_distance(outcome), ends[outcome.status], *(n for n in outcome.notes if n == STILL_COMPILING)]
+    return "; ".join(part for part in parts if part)
 
 
 def _distance(outcome: Outcome) -> str:

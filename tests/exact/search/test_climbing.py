@@ -1,11 +1,15 @@
 """The climbing budget: what is found is kept, and no more time is taken than it pays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from clock import Clock
 from toprank.control import Run
 from toprank.exact import RankingProblem
+from toprank.exact.climb.local_search import LocalSearch, local_search
+from toprank.exact.climb.priced_search import PricedSearch
 from toprank.exact.search import climbing as module
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.incumbent import Incumbent
@@ -107,3 +111,39 @@ def test_the_first_climb_keeps_to_its_share(share, limit):
     with Clock(share * limit) as clock:
         climbing.begin([], share)
     assert clock.seconds_over < 0.3
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.01])
+def test_of_equal_answers_a_slow_machine_takes_the_same(monkeypatch, penalty):
+    """Whoever is first to find a best answer, by the clock or by luck: the one taken is found by count."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 3)), np.arange(24) % 3 == 0
+    problem = RankingProblem.from_labels(X, y, "positives_at_top", penalty=penalty)
+    quick, best, _ = climbing_on(problem)
+    quick.begin([], 1.0)
+    quick.settle()
+    slow, other, _ = climbing_on(problem)
+    climber = PricedSearch if penalty else LocalSearch
+    with monkeypatch.context() as busy:
+        busy.setattr(climber, "lines_within", lambda self, seconds: 1)
+        slow.begin([], 1.0, most_lines=2)
+    # What a proof might have come to first: as good, and somewhere else.
+    found = local_search(problem, [rng.normal(size=3)], Run(rng=5), n_restarts=30, until=best.value)
+    assert found.best.value == best.value
+    other.offer(problem.unscale(found.best.coef))
+    assert other.value == best.value
+    assert not np.array_equal(other.coef, best.coef)
+    slow._first = replace(slow._first, lines=quick._first.lines)
+    slow.settle()
+    np.testing.assert_array_equal(other.coef, best.coef)
+
+
+def test_a_steady_answer_is_left_as_it_is():
+    climbing, best, _ = climbing_on(problem_of())
+    climbing.begin([], 1.0)
+    before = best.coef
+    climbing.settle()
+    assert best.coef is before
+    nothing, empty, _ = climbing_on(problem_of())
+    nothing.settle()  # before there is a climb nothing happens
+    assert not empty.coef.any()

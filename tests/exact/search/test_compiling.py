@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from toprank.control import Run, Status
+from toprank.control import STILL_COMPILING, Run, SearchStoppedWarning, Status, warn_if_cut_short
 from toprank.exact import RankingProblem
 from toprank.exact.search import compiling, driver
 from toprank.exact.search.driver import search
@@ -152,7 +152,7 @@ def test_told_to_stop_it_hands_over_the_best_answer_and_says_why_there_is_no_pro
         found = search(problem, run)
     assert found.status is Status.STOPPED
     assert not found.proved
-    assert found.notes == (compiling.STILL_COMPILING,)
+    assert found.notes == (STILL_COMPILING,)
     with Run(rng=0) as run:
         monkeypatch.setattr(driver, "kernels_there", _kernels_after(0))
         best = search(problem, run)
@@ -164,4 +164,25 @@ def test_the_time_limit_holds_while_it_waits(problem, monkeypatch):
     with Run(rng=0, time_limit=0.3) as run:
         found = search(problem, run)
     assert found.status is Status.TIME_LIMIT
-    assert found.notes == (compiling.STILL_COMPILING,)
+    assert found.notes == (STILL_COMPILING,)
+
+
+def test_the_certificate_and_the_warning_say_that_compiling_took_the_time(problem, monkeypatch):
+    monkeypatch.setattr(driver, "kernels_there", _kernels_after(10**8))
+    with Run(rng=0, callback=lambda now: "compiled" not in now.phase, interval=0.0) as run:
+        found = search(problem, run)
+    assert found.summary().endswith(STILL_COMPILING)
+    assert found._repr_html_().count(STILL_COMPILING) == 1
+    with pytest.warns(SearchStoppedWarning, match="still being compiled, which is done once: fit again"):
+        warn_if_cut_short(found.outcome, "ExactRanker")
+
+
+def test_a_climb_that_comes_to_the_bound_needs_no_kernels(monkeypatch):
+    """One column is left out of the look for the perfect order, and the climb finds it."""
+    monkeypatch.setattr(driver, "kernels_there", _kernels_after(10**8))
+    rows, y = np.arange(12.0)[:, None], np.arange(12) >= 6
+    monkeypatch.setattr(driver, "perfect_order", lambda *given: None)
+    monkeypatch.setattr(driver.Climbing, "begin", lambda self, *given: self.begin_again([[-1.0]]))
+    with Run(rng=0, interval=0.0) as run:
+        found = search(RankingProblem.from_labels(rows, y, "auc"), run)
+    assert found.proved

@@ -9,10 +9,11 @@ searched near their top, data too wide in random subspaces, and every step is ch
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,9 @@ from toprank.control import Progress, Run
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.climb.arena import Arena, best_on_line, dense, view_of
 from toprank.exact.problem import RankingProblem
+
+if TYPE_CHECKING:
+    from toprank.exact.climb.priced_search import PricedSearch
 
 __all__ = ["Answer", "LocalSearch", "default_lines", "lines_per_look", "local_search"]
 
@@ -110,6 +114,7 @@ class LocalSearch:
         self._pace = 2 * LOOK_SECONDS / lines_per_look(problem)
         self.lines = 0
         self.stalled = 0
+        self.hurried = False
         self.best = Answer(self._coef, problem.floor)
 
     def _whole_arena(self) -> Arena | None:
@@ -275,6 +280,12 @@ class LocalSearch:
             spread = float(np.std(self._rows @ direction))
         return direction / spread if spread > 0 else direction
 
+    def value_at(self, column: int, sign: float) -> float:
+        """Value of one column by itself, as the search counts it."""
+        scores = self._rows[:, [column]]
+        scores = sign * np.asarray(scores.toarray() if is_sparse(scores) else scores).ravel()
+        return self._view.value(scores, max(self._problem.margin, LEAST_LEAD))
+
     def _value_of(self, coef: Floats) -> float:
         return self._view.value(np.asarray(self._rows @ coef), max(self._problem.margin, LEAST_LEAD))
 
@@ -286,12 +297,14 @@ def local_search(
     *,
     n_restarts: int = 100,
     max_iter: int | None = None,
-) -> LocalSearch:
+    until: float = math.inf,
+) -> LocalSearch | PricedSearch:
     """Climb from each start, then from perturbed best answers; the work is counted, not timed.
 
     Parameters
     ----------
     problem : RankingProblem
+        Where it has a penalty, the price of every coefficient that is not zero counts.
     starts : iterable of arrays
         Coefficients of the scaled features to begin from.
     run : Run
@@ -300,14 +313,18 @@ def local_search(
         Climbs from perturbed answers after those from the starts.
     max_iter : int, optional
         Lines in all; by default as many as some seconds allow on a list of this length.
+    until : float
+        A value that is enough.
 
     Returns
     -------
-    LocalSearch
-        With `best` and `lines`; `run.stopped_by` says whether the clock or the user cut it short.
+    LocalSearch or PricedSearch
+        With `best`, `lines`, and `hurried`: whether the clock had a say in what was looked at.
+        `run.stopped_by` says whether it, or the user, cut it short.
     """
-    search = LocalSearch(problem, run.rng)
+    search = _search_of(problem, run.rng)
     budget = default_lines(problem) if max_iter is None else max_iter
+    enough = min(problem.trivial_bound, until)
     queue = [np.asarray(start, dtype=np.float64) for start in starts]
     for climb in range(len(queue) + n_restarts if search.rank else 0):
         if climb < len(queue):
@@ -315,17 +332,25 @@ def local_search(
         else:
             search.perturb()
         _climb(search, run, budget, problem)
-        if search.lines >= budget or run.should_stop() or search.best.value >= problem.trivial_bound:
+        if search.lines >= budget or run.should_stop() or search.best.value >= enough:
             break
     return search
 
 
-def _climb(search: LocalSearch, run: Run, budget: int, problem: RankingProblem) -> None:
+def _search_of(problem: RankingProblem, rng: np.random.Generator) -> LocalSearch | PricedSearch:
+    from toprank.exact.climb.priced_search import PricedSearch  # which is made of the search here
+
+    return PricedSearch(problem, rng) if problem.penalty else LocalSearch(problem, rng)
+
+
+def _climb(search: LocalSearch | PricedSearch, run: Run, budget: int, problem: RankingProblem) -> None:
     """Lines from the present answer until nothing has improved for a while; the best is kept."""
     chunk = lines_per_look(problem)
     while search.stalled < search.patience and search.lines < budget:
-        lines = min(chunk, budget - search.lines, search.lines_within(run.remaining()))
-        search.advance(lines, search.patience)
+        wanted, within = min(chunk, budget - search.lines), search.lines_within(run.remaining())
+        # Lines are drawn as many at a time as are looked at: fewer make others.
+        search.hurried = search.hurried or within < wanted
+        search.advance(min(wanted, within), search.patience)
         progress = Progress(search.value, problem.trivial_bound, iterations=search.lines, phase="climbing")
         if not run.report(progress) or search.value >= problem.trivial_bound:
             break

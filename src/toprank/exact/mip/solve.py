@@ -178,9 +178,8 @@ def _start(problem: RankingProblem, program: MixedIntegerProgram, start: ArrayLi
 
 def _climbed(problem: RankingProblem, start: ArrayLike, run: Run) -> Floats:
     """What local search makes of the start in a small part of the time, where that is better."""
-    free = problem.restricted(np.arange(problem.n_features))
     part = run.part(_CLIMBING, silent=True)
-    found = free.unscale(local_search(free, [free.scale(start)], part).best.coef)
+    found = problem.unscale(local_search(problem, [problem.scale(start)], part).best.coef)
     given = np.asarray(start, dtype=np.float64)
     return max((found, given), key=problem.evaluate)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.control import Run
 from toprank.exact.climb.local_search import LocalSearch, default_lines, lines_per_look, local_search
-from toprank.exact.search.incumbent import Incumbent, placed
+from toprank.exact.climb.priced_search import PricedSearch
+from toprank.exact.search.incumbent import Incumbent
 
 __all__ = ["Climbing"]
 
@@ -19,7 +22,17 @@ SECONDS_AT_A_TIME = 0.05
 SHARE_WHILE_IT_PAYS, SHARE_AFTERWARDS = 0.5, 0.05
 """Of all time so far, what climbing may have taken."""
 SECONDS_OF_PATIENCE = 1.0
-LINES_TO_THIN_OUT = 150
+LINES_TO_SETTLE = 300
+"""Most lines of the climb that decides between equal answers; where so many are short work."""
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """The first climb, as it would be without a clock: where it begins, its random numbers, its lines."""
+
+    starts: list[Floats]
+    rng: np.random.Generator
+    lines: int
 
 
 class Climbing:
@@ -39,10 +52,10 @@ class Climbing:
     """
 
     def __init__(self, incumbent: Incumbent, run: Run) -> None:
-        problem = incumbent.problem
         self._incumbent, self._run = incumbent, run
-        self._free = problem.restricted(np.arange(problem.n_features)) if problem.penalty else problem
-        self._climber: LocalSearch | None = None
+        self._climber: LocalSearch | PricedSearch | None = None
+        self._first: _First | None = None
+        self._steady = -np.inf
         self.seconds = self.seconds_to_best = 0.0
 
     def begin(self, starts: Sequence[ArrayLike], share: float, most_lines: int | None = None) -> None:
@@ -58,23 +71,46 @@ class Climbing:
         """
         begin, problem = self._run.seconds, self._incumbent.problem
         lines = default_lines(problem)
-        dense = self._climb(starts, share, lines if most_lines is None else min(lines, most_lines))
-        if problem.penalty:
-            self._thin_out(dense)
+        self._climb(starts, share, lines if most_lines is None else min(lines, most_lines))
         self.seconds = self.seconds_to_best = self._run.seconds - begin
 
     def begin_again(self, starts: Sequence[ArrayLike]) -> None:
         """Take up a search that was left: its answer is there, and the climber only needs a place."""
         self._climb([self._incumbent.coef, *starts], 0.5, 1)
 
-    def _climb(self, starts: Sequence[ArrayLike], share: float, lines: int) -> Floats:
+    def _climb(self, starts: Sequence[ArrayLike], share: float, lines: int) -> None:
         problem = self._incumbent.problem
         begins = [problem.scale(start) for start in starts] or [np.ones(problem.n_features)]
-        self._climber = local_search(self._free, begins, self._run.part(share, silent=True), max_iter=lines)
+        part = self._run.part(share, silent=True)
+        self._first = _First(begins, deepcopy(part.rng), lines)
+        self._climber = local_search(problem, begins, part, max_iter=lines)
         found = problem.unscale(self._climber.best.coef)
         for coef in (found, *starts):
             self._incumbent.offer(coef)
-        return found
+        if part.stopped_by is None and not self._climber.hurried:
+            self._steady = self._incumbent.value
+
+    def settle(self) -> None:
+        """Of several best answers, the one that does not depend on how fast the machine is.
+
+        The value is proved. The first climb, had it been without a clock, would have come to some answer of
+        that value, and a longer one to some other: that one is taken, whoever was the first to find any.
+        """
+        best, problem, first = self._incumbent, self._incumbent.problem, self._first
+        if first is None or self._steady >= best.value:
+            return  # nothing that the clock had a say in
+        at_a_time = lines_per_look(problem)
+        most = min(LINES_TO_SETTLE, 6 * at_a_time)
+        if self._run.should_stop() and most < LINES_TO_SETTLE:
+            return
+        timeless = Run(rng=deepcopy(first.rng))
+        found = local_search(
+            problem, first.starts, timeless, max_iter=min(first.lines, most), until=best.value
+        )
+        while found.best.value < best.value and found.lines < most and found.rank:
+            found.work(at_a_time)
+        if found.best.value >= best.value:
+            best.replace(problem.unscale(found.best.coef))
 
     def take_up(self, coef: Floats) -> None:
         """Go on from coefficients that someone else found."""
@@ -84,8 +120,8 @@ class Climbing:
     def go_on(self) -> None:
         """Climb a little: a third of the time as long as it pays, a twentieth when it no longer does."""
         problem = self._incumbent.problem
-        if self._climber is None or problem.penalty or self._run.should_stop():
-            return  # with a price the supports' own searches find what there is
+        if self._climber is None or self._run.should_stop():
+            return
         begin = now = self._run.seconds
         share, before = SHARE_WHILE_IT_PAYS if self._pays else SHARE_AFTERWARDS, self._climber.best.value
         while self.seconds + now - begin <= share * now and now - begin < SECONDS_AT_A_TIME:
@@ -103,25 +139,3 @@ class Climbing:
         assert self._climber is not None
         few = self._climber.lines < default_lines(self._incumbent.problem)
         return few or self.seconds < 2 * self.seconds_to_best + SECONDS_OF_PATIENCE
-
-    # -- where coefficients have a price --------------------------------------------------------
-
-    def _thin_out(self, coef: Floats) -> None:
-        """Leave out one coefficient after the other, the least missed first."""
-        while np.count_nonzero(coef) > 1 and not self._run.should_stop():
-            columns = np.flatnonzero(coef)
-            thinner = []
-            for place in range(len(columns)):
-                thinner.append(self._climb_within(coef, np.delete(columns, place)))
-                if self._run.should_stop():
-                    return
-            coef = max(thinner, key=self._free.evaluate)
-
-    def _climb_within(self, coef: Floats, columns: NDArray[np.int64]) -> Floats:
-        """A short climb on some columns."""
-        part = self._incumbent.problem.restricted(columns)
-        run = self._run.part(0.05, silent=True)
-        found = local_search(part, [part.scale(coef[columns])], run, n_restarts=1, max_iter=LINES_TO_THIN_OUT)
-        whole = placed(part.unscale(found.best.coef), columns, len(coef))
-        self._incumbent.offer(whole)
-        return whole

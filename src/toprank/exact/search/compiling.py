@@ -29,7 +29,6 @@ from toprank.output import write_whole
 __all__ = [
     "COMPILE_FIRST",
     "LISTENERS",
-    "STILL_COMPILING",
     "begin_compiling",
     "compile_and_stamp",
     "kernels_there",
@@ -41,7 +40,6 @@ COMPILE_FIRST = "TOPRANK_COMPILE_FIRST"
 LISTENERS: list[Callable[[str, float | None], Any]] = []
 """Told that compiling a method begins, with the seconds it took the last time or None, and that it is over,
 with the seconds it took and a name that begins with "done: "."""
-STILL_COMPILING = "the proof had not begun: its kernels were still being compiled, which is done once"
 CALL = "import sys; sys.path[:] = {path!r}; from {module} import compile_and_stamp as c; c({name!r})"
 
 _there: set[str] = set()

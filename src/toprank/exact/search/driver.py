@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.control import Progress, Run, Status, worker_count
+from toprank.control import STILL_COMPILING, Progress, Run, Status, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search.climbing import Climbing
-from toprank.exact.search.compiling import STILL_COMPILING, kernels_there, names_for
+from toprank.exact.search.compiling import kernels_there, names_for
 from toprank.exact.search.incumbent import Incumbent, placed
 from toprank.exact.search.methods import (
     METHODS,
@@ -183,6 +183,8 @@ class _Driver:
         if proved:
             best.lower(max(self.tree.settled, best.target))
             best.note(self.seconds)
+            if self.resumed is None and not self.account.settled and self.account.used != "perfect order":
+                self.climbing.settle()
             if self.options.path is not None:
                 self.options.path.unlink(missing_ok=True)
         if reachable and self.problem.n_pairs <= MOST_WIDENED:
@@ -247,6 +249,8 @@ class _Driver:
         new = path is not None and not path.exists()
         if not self._await_kernels():
             return False
+        if self.incumbent.closed:
+            return True
         while True:
             self.tree.drop(self.incumbent.target)
             if not self.tree.waiting:
@@ -267,11 +271,16 @@ class _Driver:
                 return False
 
     def _await_kernels(self) -> bool:
-        """Climb on while the proof's kernels are being compiled; False when told to stop before they are."""
+        """Climb on while the proof's kernels are being compiled; False when told to stop before they are.
+
+        Where the climb comes to the bound there is nothing left to prove.
+        """
         resumed = None if self.resumed is None else str(self.resumed.facts["method"])
         names = names_for(self.problem, resumed or self.options.method)
         while not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
             self.climbing.go_on()
+            if self.incumbent.closed:
+                return True
             if not self.report("climbing; the proof is being compiled"):
                 self.account.notes.append(STILL_COMPILING)
                 return False

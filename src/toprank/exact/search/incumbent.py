@@ -59,6 +59,13 @@ class Incumbent:
             self.bound = max(self.bound, value)
         return better
 
+    def replace(self, coef: ArrayLike) -> None:
+        """Take coefficients that are as good instead."""
+        values = np.asarray(coef, dtype=np.float64)
+        if self.problem.evaluate(values) >= self.value:
+            self.offer(values)
+            self.coef = values
+
     def widen(self, seconds: float) -> None:
         """Move to the middle of the answer's cell: the same pairs won by the widest margin.
 
