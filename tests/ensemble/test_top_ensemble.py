@@ -4,14 +4,23 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from toprank import RankSVM, TopEnsemble, statistics
 from toprank.control import SearchStoppedWarning
-from toprank.ensemble.blend import LEVELS, chosen_trust, equal_weights, mixed, trust_in
+from toprank.ensemble.blend import (
+    LEVELS,
+    chosen_trust,
+    equal_weights,
+    fitting_weights,
+    mixed,
+    to_response,
+    trust_in,
+)
 from toprank.ensemble.top_ensemble import MemberLeftOutWarning
 
 MEMBERS = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
@@ -239,3 +248,38 @@ def test_out_of_time_keeps_what_was_cross_fitted():
 def test_bad_parameters_are_named(options, word):
     with pytest.raises(ValueError, match=word):
         TopEnsemble(**{"members": MEMBERS, **options}).fit(*noisy())
+
+
+def test_weights_of_numbers_are_those_of_least_squares():
+    """Nearest to the response among all weights that are not negative, as scikit-learn finds them too."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 4))
+    y = 50 + 10 * X[:, 0] + 5 * X[:, 1] ** 2 + rng.normal(size=120)
+    members = [("ridge", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=3, random_state=0))]
+    folds = [(np.setdiff1d(np.arange(120), held), held) for held in np.array_split(np.arange(120), 4)]
+    ranker = TopEnsemble(members, cv=folds, random_state=0).fit(X, y)
+    stack = np.column_stack([cross_val_predict(one, X, y, cv=folds) for _, one in members])
+    known = LinearRegression(positive=True).fit(stack, y)
+    np.testing.assert_allclose(ranker.out_of_fold_scores_, known.predict(stack), rtol=1e-6)
+    assert ranker.trust_ == 1.0
+    # Scores are in the units of the response.
+    assert abs(ranker.decision_function(X).mean() - y.mean()) < 1.0
+
+
+def test_weights_of_numbers_look_within_queries_and_count_weights_as_repetitions():
+    rng = np.random.default_rng(6)
+    stack, qid = rng.normal(size=(40, 3)), np.arange(40) % 4
+    y = stack @ [1.0, 0.5, 0.0] + 0.1 * rng.normal(size=40)
+    moved = y + 100.0 * qid
+    np.testing.assert_allclose(fitting_weights(stack, moved, qid=qid), fitting_weights(stack, y, qid=qid))
+    weight = np.arange(40) % 3
+    rows = np.repeat(np.arange(40), weight)
+    np.testing.assert_allclose(
+        fitting_weights(stack, y, weight=weight.astype(float)), fitting_weights(stack[rows], y[rows])
+    )
+
+
+def test_members_that_all_point_the_wrong_way_count_alike():
+    stack = np.array([[1.0, 1.0], [0.0, 0.0], [-1.0, -1.0]])
+    np.testing.assert_allclose(fitting_weights(stack, np.array([1.0, 2.0, 3.0])), equal_weights(2))
+    assert to_response(stack[:, 0], np.array([1.0, 2.0, 3.0])) == (0.0, 1.0)

@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import toprank
 from toprank.cli.main import main
+from toprank.lineup import Settings
 from toprank.statistics import get
 from toprank.workflow import regression
 from toprank.workflow.compare import CompareOptions, compare_rankers
+from toprank.workflow.fitting import Items
 from toprank.workflow.hits import means_up_to
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.source import Columns, open_source
@@ -236,3 +239,30 @@ def test_negative_weights_of_comparisons_are_one_line(here, capsys):
     shown = capsys.readouterr().err
     assert "weight" in shown
     assert shown.count("\n") == 1
+
+
+def test_the_blend_of_the_commands_is_the_public_ensemble(here):
+    labelled = _continuous().labelled
+    items = Items(labelled.features, labelled.y, None, kind="continuous")
+    made = regression.blend(items, Settings(), folds=3)
+    assert type(made) is toprank.TopEnsemble
+    assert [name for name, _ in made.members] == ["ridge", "forest"]
+
+
+@pytest.mark.parametrize("target", ["loss", "grade"])
+def test_the_top_of_a_regressors_list_is_ordered_anew(here, target):
+    other = {"loss": "grade", "grade": "loss"}[target]
+    source = open_source("items.csv", Columns(target=target, id="code", ignore=[other, "list"]))
+    options = RankOptions(budget=5, depth=10, splits=2, ranker="RankThenRerank", time_limit=20)
+    report = rank_items(source, options)
+    assert report.delivered == "rerank"
+    ranker = report.model.ranker
+    assert type(ranker.base_).__name__ == "RidgeCV"
+    assert ranker.reranker.statistic == {"loss": "c_index", "grade": "ndcg@5"}[target]
+    assert ranker.n_top_ >= 10
+
+
+def test_the_depth_is_found_out_for_numbers_too(here):
+    report = rank_items(_continuous(), RankOptions(budget=5, splits=2, ranker="rerank", time_limit=20))
+    assert report.delivered == "rerank"
+    assert report.depth >= 10

@@ -4,6 +4,9 @@ Weights that are best on the training list follow the items at its top, noise in
 fewer these are. So the blend lies between: ``(1 - trust) * equal + trust * best``, both
 of unit length, the members' out-of-fold scores having unit spread. That one number, `trust`, is a rule of
 the positives that count; where these are enough, it is chosen on rows that the weights never saw.
+
+Of grades or a response every row tells how good a weight is, not the few at the top: the best weights are
+those of least squares, none below zero, and are trusted.
 """
 
 from __future__ import annotations
@@ -14,13 +17,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from toprank import statistics
 from toprank.base import best_first
 from toprank.exact.certificate import Certificate
 from toprank.statistics import LinearRankStatistic
 
-__all__ = ["FEWEST_TO_CHOOSE", "Blend", "at_top", "chosen_trust", "equal_weights", "mixed", "trust_in"]
+__all__ = [
+    "FEWEST_TO_CHOOSE",
+    "Blend",
+    "at_top",
+    "chosen_trust",
+    "equal_weights",
+    "fitting_weights",
+    "mixed",
+    "to_response",
+    "trust_in",
+]
 
 Floats = NDArray[np.float64]
 HALF_TRUSTED_AT = 300.0
@@ -68,6 +82,44 @@ def mixed(best: Floats, trust: float) -> Floats:
     length = float(np.linalg.norm(blend))
     # Opposite vectors cancel out; then neither can be trusted and equal weights are the safer half.
     return blend / length if length > 1e-6 else equal_weights(len(best))
+
+
+def fitting_weights(
+    stack: Floats, y: Floats, *, qid: NDArray[np.int64] | None = None, weight: Floats | None = None
+) -> Floats:
+    """Weights, none below zero, with which the scores come nearest to a response, in least squares.
+
+    Within queries, where there are some: what queries differ by is not what rows are ranked by.
+
+    >>> stack = np.array([[1.0, 0.0], [0.0, 0.0], [-1.0, 1.0]])
+    >>> fitting_weights(stack, np.array([3.0, 2.0, 1.0]))
+    array([1., 0.])
+    """
+    group = np.zeros(len(y), dtype=np.int64) if qid is None else qid
+    each = np.ones(len(y)) if weight is None else weight
+    columns = [_centred(column, group, each) for column in (*stack.T, np.asarray(y, dtype=np.float64))]
+    root = np.sqrt(each)[:, np.newaxis] * np.column_stack(columns)
+    found = nnls(root[:, :-1], root[:, -1])[0]
+    return np.asarray(found, dtype=np.float64) if found.any() else equal_weights(stack.shape[1])
+
+
+def to_response(scores: Floats, y: Floats, weight: Floats | None = None) -> tuple[float, float]:
+    """Intercept and slope of the rising line that takes scores nearest to a response; (0, 1) if none rises.
+
+    >>> to_response(np.array([0.0, 1.0, 2.0]), np.array([5.0, 7.0, 9.0]))
+    (5.0, 2.0)
+    """
+    middle, level = np.average(scores, weights=weight), np.average(y, weights=weight)
+    spread = float(np.average((scores - middle) ** 2, weights=weight))
+    along = float(np.average((scores - middle) * (y - level), weights=weight))
+    if not (spread > 0.0 and along > 0.0):
+        return 0.0, 1.0
+    return float(level - along / spread * middle), along / spread
+
+
+def _centred(column: Floats, group: NDArray[np.int64], weight: Floats) -> Floats:
+    sums, sizes = np.bincount(group, weights=weight * column), np.bincount(group, weights=weight)
+    return np.asarray(column - (sums / np.where(sizes > 0.0, sizes, 1.0))[group])
 
 
 def trust_in(statistic: Any, y: NDArray[np.int8], scores: Floats) -> float:

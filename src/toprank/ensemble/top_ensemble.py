@@ -19,7 +19,9 @@ from toprank.ensemble.blend import (
     at_top,
     chosen_trust,
     equal_weights,
+    fitting_weights,
     mixed,
+    to_response,
     trust_in,
 )
 from toprank.ensemble.explaining import coefficients_of, importances_of, spreads_of
@@ -52,7 +54,8 @@ class TopEnsemble(BaseRanker):
     out-of-fold scores, standardised, the exact search finds the weights with the best statistic and proves
     it where it can; the blend lies between those and equal weights: the nearer to the best the more
     positives stand where the statistic looks, or as rows say that the weights never saw, where these are
-    enough. Then every member is fitted to all rows.
+    enough. Then every member is fitted to all rows. Of grades or a response the weights are those of least
+    squares, and scores are in units of the response.
 
     Parameters
     ----------
@@ -62,8 +65,8 @@ class TopEnsemble(BaseRanker):
         CatBoost where installed; of grades or a response ridge regression, the regressors among these, and
         `RankSVM`.
     statistic : str or LinearRankStatistic
-        What the weights are chosen for, and what `score` reports. Of grades or a response, for which members
-        count alike, `score` reports the concordance index where this is meant for two labels.
+        What the weights are chosen for, and what `score` reports. Of grades or a response, whose weights are
+        those of least squares, `score` reports the concordance index where this is meant for two labels.
     levels : {"auto", "binary", "ordinal", "continuous"}
         What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
         `y`.
@@ -72,7 +75,9 @@ class TopEnsemble(BaseRanker):
     trust : "auto" or float
         0 for equal weights, 1 for those best on the out-of-fold scores; "auto": ``t / (t + 300)``, t the
         positives that count. Where these are 50 or more, in one list, another trust is taken if it is better
-        by more than a standard error on folds whose rows did not choose the weights.
+        by more than a standard error on folds whose rows did not choose the weights. Of grades or a response
+        the best weights are those, none below zero, with which the out-of-fold scores come nearest to it in
+        least squares (within queries, where there are some); "auto" is 1, since all rows decide about them.
     time_limit : float or None
         Seconds; members that were not cross-fitted in time are left out, but never all of them.
     pos_label : label or None
@@ -163,7 +168,11 @@ class TopEnsemble(BaseRanker):
         blend = self._blend(stack, data, folds, run)
         self.weights_ = dict(zip(unseen, blend.weights.tolist(), strict=True))
         self.trust_, self.certificate_ = blend.trust, blend.certificate
-        self.out_of_fold_scores_ = stack @ blend.weights
+        scores = stack @ blend.weights
+        self._line = (0.0, 1.0)
+        if data.kind != "binary":
+            self._line = to_response(scores, data.grade, data.sample_weight)
+        self.out_of_fold_scores_ = self._line[0] + self._line[1] * scores
         self.members_ = {name: fit_copy(dict(named)[name], data, run.part(silent=True)) for name in unseen}
         return self._outcome(data, run)
 
@@ -211,6 +220,9 @@ class TopEnsemble(BaseRanker):
         trust = self._trust(stack @ equal, data)
         if trust == 0.0 or stack.shape[1] == 1:
             return Blend(equal, 0.0, None)
+        if data.kind != "binary":
+            best = fitting_weights(stack, data.grade, qid=data.qid, weight=data.sample_weight)
+            return Blend(mixed(best, trust), trust, None)
         part = run.part(0.5, time_limit=BLEND_SECONDS, silent=True)
         search = ExactRanker(self.statistic, random_state=0)
         search.fit_within(stack, data.y, part, qid=data.qid, start=equal)
@@ -238,15 +250,15 @@ class TopEnsemble(BaseRanker):
 
     def _trust(self, scores: Floats, data: RankingData) -> float:
         if self.trust == "auto":
-            if data.sample_weight is not None or data.kind != "binary":
+            if data.kind != "binary":
+                return 1.0
+            if data.sample_weight is not None:
                 return 0.0
             return trust_in(self.statistic, data.y, scores)
         if not isinstance(self.trust, Real) or not 0 <= float(self.trust) <= 1:
             raise ValueError(f'trust={self.trust!r} must be "auto" or a number from 0 to 1.')
-        if float(self.trust) > 0 and data.sample_weight is not None:
+        if float(self.trust) > 0 and data.sample_weight is not None and data.kind == "binary":
             raise ValueError("the best weights of weighted rows are not searched for: set trust=0.")
-        if float(self.trust) > 0 and data.kind != "binary":
-            raise ValueError(f"the best weights for {data.kind} labels are not searched for: set trust=0.")
         return float(self.trust)
 
     def _outcome(self, data: RankingData, run: Run) -> Outcome:
@@ -270,7 +282,7 @@ class TopEnsemble(BaseRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         set_tags(tags, self._inside())
-        # Members count alike where labels are more than two, whatever the statistic.
+        # The weights of least squares do not look at the top, whatever the statistic.
         tags.ranker_tags.at_top |= self.levels in ("auto", "binary") and weighs_the_top(self.statistic)
         return tags
 
@@ -308,4 +320,5 @@ class TopEnsemble(BaseRanker):
             weight * self._standard(name, logit_scores(self.members_[name], X))
             for name, weight in self.weights_.items()
         ]
-        return np.asarray(np.sum(shares, axis=0))
+        intercept, slope = self._line
+        return np.asarray(intercept + slope * np.sum(shares, axis=0))

@@ -17,7 +17,7 @@ from toprank.rankers.direct import DirectRanker
 from toprank.statistics.inference import matched_pairs_test
 from toprank.workflow.demands import Demands
 from toprank.workflow.fitting import Items
-from toprank.workflow.regression import REGRESSORS, RIDGE, blend, make_regressor
+from toprank.workflow.regression import REGRESSORS, RIDGE, blend, make_regressor, reranker_of_numbers
 from toprank.workflow.source import FEWEST_NUMBERS
 from toprank.workflow.splits import out_of_fold_splits
 
@@ -105,7 +105,10 @@ def made_for(
     if items.kind != "binary" and name in REGRESSORS:
         return make_regressor(name, settings.seed)
     if items.kind != "binary" and name == ENSEMBLE:
-        return blend(items, settings.seed, folds=OUTER_FOLDS if final else INNER_FOLDS, members=members)
+        return blend(items, settings, folds=OUTER_FOLDS if final else INNER_FOLDS, members=members)
+    if items.kind != "binary" and name == RERANK:
+        ranker = reranker_of_numbers(items, settings)
+        return ranker if _can_be_folded(items) else ranker.set_params(cv=None)
     ranker = make_named(name, replace(settings, budget=budget, rows=len(items.y)))
     if name == RERANKER and demands is not None:
         return ranker.set_params(constraints=demands.constraints(features, items.features))

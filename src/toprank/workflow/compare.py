@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import StackingRegressor
 
 from toprank.base import BaseRanker, ranking_scores
 from toprank.control import Outcome, Run, Status
@@ -187,7 +186,7 @@ def _contenders(items: Items, settings: Settings, rows: int, options: CompareOpt
     if items.kind == "binary":
         return lineup(settings, rows, queries=items.qid is not None)
     members = affordable_members(items, options.time_limit, options.splits * (1 + INNER_FOLDS))
-    mixed = partial(blend, items, settings.seed, folds=INNER_FOLDS, members=members)
+    mixed = partial(blend, items, settings, folds=INNER_FOLDS, members=members)
     return [*contenders_for_numbers(items, settings, rows), Contender(ENSEMBLE, mixed)]
 
 
@@ -314,10 +313,10 @@ def _is_ensemble(contender: Contender) -> bool:
 def _limited(contender: Contender, task: _Task, train: Items, seconds: float) -> Any:
     """An unfitted ranker that keeps to its share of the time where it can."""
     ranker = contender.make()
-    if isinstance(ranker, StackingRegressor):
-        taken = [name for name, _ in ranker.estimators]
-        return blend(train, task.settings.seed, folds=INNER_FOLDS, members=taken)
-    if isinstance(ranker, TopEnsemble):
+    if isinstance(ranker, TopEnsemble) and train.kind != "binary":
+        taken = [name for name, _ in ranker.members or ()]
+        ranker = blend(train, task.settings, folds=INNER_FOLDS, members=taken)
+    elif isinstance(ranker, TopEnsemble):
         limit = seconds if np.isfinite(seconds) else None
         members = affordable_members(train, limit, 1 + INNER_FOLDS)
         ranker = lighter_ensemble(

@@ -9,10 +9,11 @@ import numpy as np
 from toprank.base import ranking_scores
 from toprank.control import Run
 from toprank.ensemble.rank_then_rerank import RankThenRerank
-from toprank.lineup import Settings, make_base
+from toprank.lineup import Settings
 from toprank.rankers.direct import DirectRanker
 from toprank.statistics import RankStatistic
 from toprank.workflow.fitting import Items, fit_quietly, value_of, wide_enough
+from toprank.workflow.regression import first_list_for, statistic_for
 from toprank.workflow.splits import out_of_fold_splits
 
 __all__ = ["chosen_depth"]
@@ -49,7 +50,7 @@ def chosen_depth(
         Time for the comparison; depths that were not tried in time are passed over.
     """
     longest = len(items.y) if items.qid is None else int(np.bincount(items.qid).max())
-    base, _ = fit_quietly(make_base(settings), X, items.y, None)
+    base, _ = fit_quietly(first_list_for(items.kind, settings), X, items.y, None)
     scores = ranking_scores(base, X)
     depths = sorted({wide_enough(scores, items, min(max(factor * budget, 2), longest)) for factor in FACTORS})
     if len(depths) == 1:
@@ -80,7 +81,9 @@ def _value(
     settings: Settings,
 ) -> float:
     statistic, depth = what
-    quick = DirectRanker(settings.statistic, max_iter=LINES, n_restarts=0, random_state=settings.seed)
-    ranker = RankThenRerank(make_base(settings), quick, top=depth, cv=3, random_state=settings.seed)
+    kind, seed = learn.kind, settings.seed
+    quick = DirectRanker(statistic_for(kind, settings), max_iter=LINES, n_restarts=0, random_state=seed)
+    base = first_list_for(kind, settings)
+    ranker = RankThenRerank(base, quick, top=depth, cv=3, levels=kind, random_state=seed)
     ranker, _ = fit_quietly(ranker, X, learn.y, learn.qid)
     return value_of(statistic, held.y, ranking_scores(ranker, X_held, held.qid), held.qid)

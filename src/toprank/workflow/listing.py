@@ -18,7 +18,6 @@ from toprank.workflow.candidates import LOGISTIC
 from toprank.workflow.contributions import cells_in_words, contributions, features_of, words_for
 from toprank.workflow.fitting import fit_quietly, without_order
 from toprank.workflow.held_out import HeldOut, Task
-from toprank.workflow.regression import blended_out_of_fold
 from toprank.workflow.splits import out_of_fold_splits
 
 if TYPE_CHECKING:
@@ -98,11 +97,9 @@ def out_of_fold_scores(
     Rankers' scores have no common scale, as classifiers' log-odds have: their rows go by the place within
     their fold.
     """
-    if name == ENSEMBLE and task.items.kind == "binary":
+    if name == ENSEMBLE:
         return np.asarray(fitted.out_of_fold_scores_)
     items = task.items
-    if name == ENSEMBLE:
-        return np.asarray(blended_out_of_fold(fitted, X, items.y))
     try:
         folds = out_of_fold_splits(items, FOLDS, settings.seed)
     except ValueError:

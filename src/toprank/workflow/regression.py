@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from toprank.contenders import other_regressors
+from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.labels import LabelKind
-from toprank.lineup import BASES, ENSEMBLE, Contender, Settings, capabilities, lineup
+from toprank.lineup import (
+    BASES,
+    ENSEMBLE,
+    RERANK,
+    SHORT_NAMES,
+    Contender,
+    Settings,
+    capabilities,
+    lineup,
+    make_base,
+    make_reranker,
+)
+from toprank.rankers.parts.weighted import kinds_of_labels
 from toprank.workflow.fitting import Items
 from toprank.workflow.splits import out_of_fold_splits
 
@@ -18,11 +32,13 @@ __all__ = [
     "REGRESSORS",
     "RIDGE",
     "blend",
-    "blended_out_of_fold",
     "contenders_for_numbers",
+    "first_list_for",
     "make_regressor",
     "members_of_blend",
     "names_for_numbers",
+    "reranker_of_numbers",
+    "statistic_for",
 ]
 
 RIDGE = "ridge"
@@ -63,35 +79,46 @@ def make_regressor(name: str, seed: int) -> Any:
     return RidgeCV(alphas=np.logspace(-3, 3, 13))
 
 
-def blend(items: Items, seed: int, *, folds: int, members: Collection[str] | None = None) -> Any:
-    """Regressors whose out-of-fold predictions are added up with weights that are not negative.
+def blend(
+    items: Items, settings: Settings, *, folds: int, members: Collection[str] | None = None
+) -> TopEnsemble:
+    """An ensemble of regressors, which share the columns that the encoder made.
 
     Parameters
     ----------
     items : Items
         Rows to be learned from; those of one group, or of one query, are held out together.
-    seed, folds : int
+    settings : Settings
+    folds : int
     members : collection of str or None
         Those of `toprank.workflow.afford` that can be afforded; None for all.
     """
-    from sklearn.ensemble import StackingRegressor
-    from sklearn.linear_model import LinearRegression
-
     taken = members_of_blend(members)
-    return StackingRegressor(
-        [(name, make_regressor(name, seed)) for name in taken],
-        final_estimator=LinearRegression(positive=True),
-        cv=[tuple(fold) for fold in out_of_fold_splits(items, folds, seed)],
+    return TopEnsemble(
+        [(name, make_regressor(name, settings.seed)) for name in taken],
+        statistic=settings.statistic,
+        levels=items.kind,
+        cv=[tuple(fold) for fold in out_of_fold_splits(items, folds, settings.seed)],
+        random_state=settings.seed,
     )
 
 
-def blended_out_of_fold(fitted: Any, X: Any, y: Any) -> Any:
-    """What a fitted blend makes of its members' predictions for rows that they never saw."""
-    from sklearn.base import clone
-    from sklearn.model_selection import cross_val_predict
+def first_list_for(kind: LabelKind, settings: Settings) -> Any:
+    """The estimator that makes the first list of a reranker: the regressor in place of a classifier."""
+    if kind == "binary":
+        return make_base(settings)
+    return make_regressor(RIDGE if settings.base == "logistic" else settings.base, settings.seed)
 
-    unseen = [cross_val_predict(clone(member), X, y, cv=fitted.cv) for _, member in fitted.estimators]
-    return fitted.final_estimator_.predict(np.column_stack(unseen))
+
+def statistic_for(kind: LabelKind, settings: Settings) -> str:
+    """What a reranker maximises: what is asked for, or the share of pairs in order if that has no meaning."""
+    return settings.statistic if kind in kinds_of_labels(settings.statistic) else "c_index"
+
+
+def reranker_of_numbers(items: Items, settings: Settings) -> Any:
+    """A regressor whose top is ordered anew by the exact ranker."""
+    ranker = make_reranker(replace(settings, statistic=statistic_for(items.kind, settings)))
+    return ranker.set_params(base=first_list_for(items.kind, settings), levels=items.kind)
 
 
 def members_of_blend(affordable: Collection[str] | None) -> list[str]:
@@ -102,8 +129,9 @@ def members_of_blend(affordable: Collection[str] | None) -> list[str]:
 
 def names_for_numbers(kind: LabelKind) -> list[str]:
     """Who can be asked for by name where labels are of this kind."""
-    own = [name for name, can in capabilities().items() if kind in can.labels and name != "RankerCV"]
-    return [ENSEMBLE, *REGRESSORS, *own, *(LAMBDARANK if kind == "ordinal" else ())]
+    left_out = {"RankerCV", *SHORT_NAMES}
+    own = [name for name, can in capabilities().items() if kind in can.labels and name not in left_out]
+    return [ENSEMBLE, RERANK, *REGRESSORS, *own, *(LAMBDARANK if kind == "ordinal" else ())]
 
 
 def contenders_for_numbers(items: Items, settings: Settings, rows: int) -> list[Contender]:
