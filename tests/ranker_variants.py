@@ -32,6 +32,7 @@ APPROXIMATIONS = [
     {"kernel": "rbf", "approximation": "nystroem", "n_components": 20},
     {"kernel": "rbf", "approximation": "fourier", "n_components": 20},
 ]
+LAPLACIAN = {"kernel": "laplacian", "approximation": "fourier", "n_components": 20}
 PROJECTION = {"solver": "gradient_projection", "tol": 1e-3, "max_iter": 20_000}
 QUICK = toprank.DirectRanker(n_restarts=1)
 
@@ -54,8 +55,11 @@ MODES = {
             {"splitter": LogisticRegression(), "max_depth": 3, "levels": "continuous"},
         ],
     ),
-    "DirectRanker": ({"n_restarts": 2}, modes("statistic", "average_precision", "kendall_tau")),
-    "ExactRanker": ({"time_limit": 1}, []),
+    "DirectRanker": (
+        {"n_restarts": 2},
+        [*modes("statistic", "average_precision", "kendall_tau"), {"penalty": 0.01}],
+    ),
+    "ExactRanker": ({"time_limit": 1}, modes("statistic", "positives_at_top", "c_index")),
     "GradientBoostingRanker": (
         {"n_estimators": 20, "min_samples_leaf": 5, "engine": "sklearn"},
         [
@@ -76,7 +80,10 @@ MODES = {
     ),
     "GreedyRankRLS": ({}, modes("levels", "continuous")),
     "Grill": ({}, []),
-    "InfinitePush": ({}, [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION]),
+    "InfinitePush": (
+        {},
+        [*modes("kernel", *KERNELS), *APPROXIMATIONS, PROJECTION, *modes("norm", "l1")],
+    ),
     "LogitBoost": (
         {"n_estimators": 15},
         [*modes("learner", "column"), {"validation_fraction": 0.3}],
@@ -108,7 +115,8 @@ MODES = {
             LinearRegression(),
             LogisticRegression(C=0.1),
             RandomForestClassifier(3, random_state=0),
-        ),
+        )
+        + modes("response", "expected_rank"),
     ),
     "RankBoost": (
         {"n_estimators": 20},
@@ -126,6 +134,7 @@ MODES = {
             *modes("levels", "continuous"),
             *modes("kernel", *KERNELS, LinearKernel()),
             *APPROXIMATIONS,
+            LAPLACIAN,
         ],
     ),
     "RankRLSCV": (
@@ -143,6 +152,7 @@ MODES = {
             *modes("norm", "l1"),
             {"norm": "l1", "loss": "squared_hinge"},
             {"norm": "lq", "loss": "squared_hinge"},
+            *({"norm": name, "loss": "squared_hinge"} for name in ("log", "mcp", "scad")),
             *modes("levels", "binary", "ordinal", "continuous"),
             {"levels": "ordinal", "loss": "squared_hinge"},
             *modes("weighting", "queries", "top", "top@5"),

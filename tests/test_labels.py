@@ -312,3 +312,21 @@ def test_scikit_learn_splits_and_scores_by_labels_of_every_kind():
     for y in (sorted_labels, np.digitize(X[:, 0], [-0.5, 0.5]), X[:, 0] + X[:, 1]):
         assert np.isfinite(cross_val_score(toprank.RankRLS(), X, y, cv=4, error_score="raise")).all()
     assert cross_val_score(toprank.RankRLS(), X, UP, scoring="roc_auc", error_score="raise").mean() > 0.5
+
+
+def test_expected_ranks_are_those_of_random_samples_of_a_long_list():
+    """Of 5 rows drawn from 999 the r-th stands, on average, at the share r / 6."""
+    rng = np.random.default_rng(0)
+    places = np.mean([np.sort(rng.choice(999, 5, replace=False)) for _ in range(4000)], axis=0)
+    np.testing.assert_allclose(toprank.labels.expected_rank(np.arange(5.0)), (places + 1) / 1000, atol=0.01)
+
+
+def test_expected_ranks_of_ties_weights_and_queries():
+    rng = np.random.default_rng(1)
+    y, qid, weight = rng.integers(0, 4, 30), rng.integers(0, 3, 30), rng.integers(1, 4, 30)
+    rows = np.repeat(np.arange(30), weight)
+    found = toprank.labels.expected_rank(y, qid=qid, sample_weight=weight)
+    for one in range(30):
+        same = rows[qid[rows] == qid[one]]
+        below, tied = np.sum(y[same] < y[one]), np.sum(y[same] == y[one])
+        assert found[one] == pytest.approx((below + (tied + 1) / 2) / (len(same) + 1))

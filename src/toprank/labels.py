@@ -20,6 +20,7 @@ __all__ = [
     "TiedBorderWarning",
     "UnclearLabelsWarning",
     "as_numbers",
+    "expected_rank",
     "kind_of",
     "localized",
     "plain_top",
@@ -130,6 +131,49 @@ def _different(labels: NDArray[Any]) -> NDArray[Any]:
         return np.unique(labels)
     except TypeError:
         raise ValueError("y mixes words and numbers, or misses values: give labels of one type.") from None
+
+
+def expected_rank(
+    y: ArrayLike, *, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Where each row would stand, counted from the bottom, in a list of which its query is a sample: 0 to 1.
+
+    Of m rows the r-th from the bottom is expected at the share ``r / (m + 1)`` of any longer list (Kamishima,
+    Kazawa & Akaho 2005, "Supervised ordering"); equal labels share the mean of their places. A regression on
+    these numbers learns the order and nothing else, and lists of different length and scale are alike.
+
+    Parameters
+    ----------
+    y : array-like of numbers
+    qid : array-like, optional
+        The query of each row.
+    sample_weight : array-like, optional
+        A row of weight two counts as two rows.
+
+    Examples
+    --------
+    >>> expected_rank([10.0, 30.0, 20.0])
+    array([0.25, 0.75, 0.5 ])
+    >>> expected_rank([0, 1, 1, 5, 9], qid=["a", "a", "a", "b", "b"])
+    array([0.25      , 0.625     , 0.625     , 0.33333333, 0.66666667])
+    """
+    labels = np.asarray(y, dtype=np.float64)
+    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    query = np.zeros(len(labels), dtype=np.int64)
+    if qid is not None:
+        query = np.unique(np.asarray(qid), return_inverse=True)[1].astype(np.int64)
+    order = np.lexsort((labels, query))
+    new_list = np.diff(query[order], prepend=-1) != 0
+    group = np.cumsum(new_list | (np.diff(labels[order], prepend=np.nan) != 0)) - 1
+    tied = np.bincount(group, weights=weight[order])
+    sizes = np.bincount(query, weights=weight)
+    reached = np.cumsum(tied)
+    first = np.flatnonzero(np.diff(group, prepend=-1))  # of each group
+    before = np.concatenate([[0.0], np.cumsum(sizes)])[query[order][first]]
+    below = reached - tied - before
+    ranks = np.empty(len(labels))
+    ranks[order] = ((below + (tied + 1.0) / 2.0) / (sizes[query[order][first]] + 1.0))[group]
+    return ranks
 
 
 def weak(y: ArrayLike, k: int, *, ties: str = "out", levels: str = "auto") -> NDArray[np.int8]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 import strategies
-from toprank.statistics import clemencon_vayatis_rank, get, resolved_rank, subrank
+from toprank.statistics import clemencon_vayatis_rank, clrs, get, resolved_rank, subrank
 
 # Rudin & Wang (2018), Fig. 2.
 LABELS = [1, 1, 0, 0, 0, 1, 1, 0, 1]
@@ -58,3 +58,30 @@ def test_bad_input_is_named():
         subrank([1.0, np.nan])
     with pytest.raises(ValueError, match="scores has 2 values but y has 3"):
         resolved_rank([0, 1, 1], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", ["dcg", "auc", "precision@3", "p_norm"])
+def test_the_statistic_by_each_definition_of_rank(name):
+    """Eq. (6) and (7) by the letter: the sum over positives and over ranks of indicator times weight."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, scores = rng.permutation([1, 1, 1, 0, 0, 0, 0]), rng.integers(0, 4, 7).astype(float)
+        rising = get(name).weights(7, 3)[::-1]
+        by_hand = {"subrank": 0.0, "clemencon_vayatis": 0.0}
+        for i in np.flatnonzero(y):
+            below, at_or_below = np.sum(scores < scores[i]), np.sum(scores <= scores[i])
+            for level in range(1, 8):
+                by_hand["subrank"] += (below == level - 1) * rising[level - 1]
+                by_hand["clemencon_vayatis"] += (at_or_below == level) * rising[level - 1]
+        for rank, value in by_hand.items():
+            assert clrs(y, scores, name, rank=rank) == pytest.approx(value)
+        resolved = clrs(y, scores, name)
+        assert resolved == pytest.approx(get(name)(y, scores))
+        assert by_hand["subrank"] <= resolved + 1e-12 <= by_hand["clemencon_vayatis"] + 2e-12
+
+
+def test_other_ranks_and_statistics_without_weights_are_refused():
+    with pytest.raises(ValueError, match="rank='middle' must be one of resolved"):
+        clrs([0, 1], [1.0, 2.0], rank="middle")
+    with pytest.raises(ValueError, match="no weights of positions"):
+        clrs([0, 1], [1.0, 2.0], "average_precision")

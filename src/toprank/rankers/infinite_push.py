@@ -9,6 +9,7 @@ from toprank.control import Callback, Run, Seed
 from toprank.convex.top_push.by_query import QueryPushProblem
 from toprank.convex.top_push.column_generation import TopPushSolution
 from toprank.convex.top_push.gradient_projection import gradient_projection
+from toprank.convex.top_push.linear_program import sparse_push
 from toprank.convex.top_push.problem import TopPushProblem
 from toprank.losses.top_push import Highest
 from toprank.rankers.parts.parameters import check_choice
@@ -38,6 +39,9 @@ class InfinitePush(TopPushRanker):
     ----------
     C : float
         How much the mean loss weighs against the penalty.
+    norm : {"l2", "l1"}
+        ``1/2 |w|^2``, or ``sum |w_k|`` for few features, which is a linear program (Rakotomamonjy 2012);
+        linear scores only.
     kernel : str, callable or None
         None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
     gamma, degree, coef0 : floats
@@ -93,6 +97,7 @@ class InfinitePush(TopPushRanker):
         self,
         C: float = 1.0,
         *,
+        norm: str = "l2",
         kernel: str | Callable[..., Any] | None = None,
         gamma: float | None = None,
         degree: float = 3,
@@ -112,6 +117,7 @@ class InfinitePush(TopPushRanker):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.norm = norm
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -139,12 +145,28 @@ class InfinitePush(TopPushRanker):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, ["column_generation", "gradient_projection"])
+        check_choice("norm", self.norm, ["l2", "l1"])
+        if self.norm == "l1" and self.kernel is not None:
+            raise ValueError("norm='l1' selects features; it has no meaning with a kernel.")
+        if self.norm == "l1" and self.solver == "gradient_projection":
+            raise ValueError("solver='gradient_projection' is for norm='l2'.")
 
     def _solve(self, problem: TopPushProblem | QueryPushProblem, run: Run) -> TopPushSolution:
+        if self.norm == "l1":
+            return sparse_push(problem, tol=self.tol, run=run)
         if self.solver == "gradient_projection" and isinstance(problem, TopPushProblem):
             limits: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
             return gradient_projection(problem, step=self.step_size, run=run, **limits)
         return super()._solve(problem, run)
+
+    def _why_zero(self, problem: TopPushProblem | QueryPushProblem) -> str:
+        if self.norm == "l2":
+            return super()._why_zero(problem)
+        return (
+            f"w = 0 is optimal at C={self.C:g}: with norm='l1' no feature is worth its price; coef_ is the"
+            " difference of the class means instead. What helps: a larger C, or norm='l2', which says whether"
+            " any C would."
+        )
 
     def _why_no_queries(self) -> str:
         return f"with solver={self.solver!r} takes no queries (solver='column_generation' takes them)"

@@ -12,7 +12,8 @@ from sklearn.utils import get_tags
 
 from toprank.base import BaseRanker, Matrix, RankingData, abilities, fit_copy, ranking_scores
 from toprank.control import Outcome, Run
-from toprank.labels import KINDS, LabelKind
+from toprank.labels import KINDS, LabelKind, expected_rank
+from toprank.rankers.parts.parameters import check_choice
 
 __all__ = ["PluginRanker"]
 
@@ -30,6 +31,10 @@ class PluginRanker(BaseRanker):
     estimator : estimator or None
         Any scikit-learn classifier for two classes, or regressor (trained on 0 and 1, on grades, or on a
         response); None is logistic regression, or ridge regression where labels are grades or a response.
+    response : {"labels", "expected_rank"}
+        What the estimator learns: the labels as they are, or each row's expected rank in its list,
+        `toprank.labels.expected_rank` (expected rank regression, Kamishima et al. 2005): then it is a
+        regressor (None is ridge regression), and queries are lists of their own whichever it is.
     levels : {"auto", "binary", "ordinal", "continuous"}
         What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
         `y`.
@@ -56,13 +61,26 @@ class PluginRanker(BaseRanker):
 
     estimator_: Any
 
-    def __init__(self, estimator: Any = None, *, levels: str = "auto", pos_label: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        response: str = "labels",
+        levels: str = "auto",
+        pos_label: Any = None,
+    ) -> None:
         self.estimator = estimator
+        self.response = response
         self.levels = levels
         self.pos_label = pos_label
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        self.estimator_ = fit_copy(Ridge() if self._open(data.kind) else self._model, data, run)
+        check_choice("response", self.response, ["labels", "expected_rank"])
+        learned = data
+        if self._by_rank:
+            ranks = expected_rank(data.grade, qid=data.qid, sample_weight=data.sample_weight)
+            learned = replace(data, y=ranks, qid=None, kind="continuous")
+        self.estimator_ = fit_copy(Ridge() if self._open(data.kind) else self._model, learned, run)
         scores = ranking_scores(self.estimator_, data.X)
         value = self._scored_by()(data.y, scores, sample_weight=data.sample_weight, qid=data.qid)
         return Outcome(value, seconds=run.seconds)
@@ -71,14 +89,22 @@ class PluginRanker(BaseRanker):
         return ranking_scores(self.estimator_, X)
 
     @property
+    def _by_rank(self) -> bool:
+        return self.response == "expected_rank"
+
+    @property
     def _model(self) -> Any:
-        return LogisticRegression() if self.estimator is None else self.estimator
+        if self.estimator is None:
+            return Ridge() if self._by_rank else LogisticRegression()
+        return self.estimator
 
     def _open(self, kind: LabelKind) -> bool:
         """Whether the choice is ours, and classes are not what is looked for."""
         return self.estimator is None and kind != "binary"
 
     def _label_kinds(self) -> frozenset[LabelKind]:
+        if self._by_rank and "continuous" in abilities(self._model).labels:
+            return KINDS
         return KINDS if self.estimator is None else abilities(self.estimator).labels
 
     def _why_not(self, kind: LabelKind) -> str:
@@ -91,7 +117,10 @@ class PluginRanker(BaseRanker):
         tags = super().__sklearn_tags__()
         inner = abilities(self._model)
         labels = tags.ranker_tags.labels
-        tags.ranker_tags = replace(inner, labels=labels, linear=False, exact=False, pairs=False)
+        queries = inner.queries or self._by_rank
+        tags.ranker_tags = replace(
+            inner, labels=labels, linear=False, exact=False, pairs=False, queries=queries
+        )
         if hasattr(self._model, "__sklearn_tags__"):
             accepts = get_tags(self._model).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = accepts.sparse, accepts.allow_nan

@@ -12,9 +12,10 @@ from toprank.base import PairData, PairRanker, RankingData
 from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.algebra.design import Design
 from toprank.convex.algebra.merge import merge_rows
+from toprank.convex.pairwise.concave_penalty import CONCAVE, ConcavePenalty, Lq, concave_rank_svm
 from toprank.convex.pairwise.gradient_projection import gradient_projection
 from toprank.convex.pairwise.rank_svm import PairLoss, rank_svm
-from toprank.convex.pairwise.sparse_penalty import lq_rank_svm, weighted_l1
+from toprank.convex.pairwise.sparse_penalty import weighted_l1
 from toprank.labels import KINDS, LabelKind
 from toprank.losses.label_weights import swap_costs
 from toprank.losses.pairs import Pairs
@@ -43,12 +44,16 @@ class RankSVM(KernelRanker, PairRanker):
     C : float
         How much the mean loss weighs against the penalty.
     loss : {"hinge", "squared_hinge"}
-    norm : {"l2", "l1", "lq"}
-        ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or
-        ``sum |w_k|^q``, for fewer still (Tian et al. 2011), which is not convex: a local minimum,
-        without a bound.
+    norm : {"l2", "l1", "lq", "log", "mcp", "scad"}
+        ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or, for fewer still,
+        penalties that leave large coefficients alone, which are not convex (a local minimum, without a
+        bound): ``sum |w_k|^q`` (Tian et al. 2011) and the others of Laporte et al. (2014), all of slope one
+        at zero: ``b log(1 + |w| / b)``, MCP (``|w| - w^2 / 2b`` up to b) and SCAD (``|w|`` up to 1, flat from
+        b).
     q : float
         Between 0 and 1, for ``norm="lq"``.
+    bend : float or None
+        The b of the last three; None is 0.1 for "log", 3 for "mcp", 3.7 for "scad" (which needs more than 1).
     kernel : str, callable or None
         None is linear; "rbf", "poly", ..., a callable of two rows, or "precomputed".
     gamma, degree, coef0 : floats
@@ -113,6 +118,7 @@ class RankSVM(KernelRanker, PairRanker):
         loss: str = "hinge",
         norm: str = "l2",
         q: float = 0.5,
+        bend: float | None = None,
         kernel: str | Callable[..., Any] | None = None,
         gamma: float | None = None,
         degree: float = 3,
@@ -137,6 +143,7 @@ class RankSVM(KernelRanker, PairRanker):
         self.loss = loss
         self.norm = norm
         self.q = q
+        self.bend = bend
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -185,10 +192,13 @@ class RankSVM(KernelRanker, PairRanker):
     def _check_parameters(self) -> None:
         check_penalty_weight(self.C)
         check_choice("loss", self.loss, ["hinge", "squared_hinge"])
-        check_choice("norm", self.norm, ["l2", "l1", "lq"])
+        check_choice("norm", self.norm, ["l2", "l1", "lq", *CONCAVE])
         check_choice("solver", self.solver, ["newton", "gradient_projection"])
         if self.norm == "lq" and not 0 < self.q < 1:
             raise ValueError(f"q={self.q!r} must lie between 0 and 1; norm='l1' is the case q = 1.")
+        least = 1.0 if self.norm == "scad" else 0.0
+        if self.bend is not None and not self.bend > least:
+            raise ValueError(f"bend={self.bend!r} must be above {least:g} for norm={self.norm!r}.")
         if self.norm != "l2" and self.kernel is not None:
             raise ValueError(f"norm={self.norm!r} selects features; it has no meaning with a kernel.")
         if self.solver != "newton" and (self.loss, self.norm) != ("hinge", "l2"):
@@ -228,9 +238,14 @@ class RankSVM(KernelRanker, PairRanker):
             return gradient_projection(problem, run, step=self.step_size, **limits)
         if self.norm == "l1":
             return weighted_l1(problem, np.ones(problem.design.n_features), run, start=start, **limits)
-        if self.norm == "lq":
-            return lq_rank_svm(problem, self.q, run, start=start, **limits)
+        if self.norm != "l2":
+            return concave_rank_svm(problem, self._concave(), run, start=start, **limits)
         return rank_svm(problem, run, start=start, **limits)
+
+    def _concave(self) -> ConcavePenalty:
+        if self.norm == "lq":
+            return Lq(self.q)
+        return CONCAVE[self.norm]() if self.bend is None else CONCAVE[self.norm](float(self.bend))
 
     def _label_kinds(self) -> frozenset[LabelKind]:
         by_grades = isinstance(self.weighting, Mapping) or str(self.weighting).startswith("top")

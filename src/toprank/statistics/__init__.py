@@ -61,7 +61,7 @@ from toprank.statistics.inference import (
     bootstrap_difference,
     matched_pairs_test,
 )
-from toprank.statistics.ranks import clemencon_vayatis_rank, resolved_rank, subrank
+from toprank.statistics.ranks import clemencon_vayatis_rank, clrs, resolved_rank, subrank
 from toprank.statistics.registry import get, names
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ __all__ = [
     "WinnerTakesAll",
     "bootstrap_difference",
     "clemencon_vayatis_rank",
+    "clrs",
     "concordance_index",
     "cumulative_gain_curve",
     "get",

@@ -5,9 +5,55 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.statistics.base import LinearRankStatistic
 from toprank.statistics.inputs import read_classes, read_scores
 
-__all__ = ["clemencon_vayatis_rank", "resolved_rank", "subrank"]
+__all__ = ["clemencon_vayatis_rank", "clrs", "resolved_rank", "subrank"]
+
+RANKS = ("resolved", "subrank", "clemencon_vayatis")
+
+
+def clrs(
+    y: ArrayLike, scores: ArrayLike, statistic: str | LinearRankStatistic = "dcg", *, rank: str = "resolved"
+) -> float:
+    """The conditional linear rank statistic Σ_i y_i a_rank(i), by the rank of one's choice.
+
+    Without ties all three are the same. With ties the resolved rank counts each against us, and is what
+    statistics mean here; the Subrank (Rudin & Wang 2018, Eq. (7)) gives tied items the lowest rank of all of
+    them, so that it is never higher; the rank of Clémençon & Vayatis (Eq. (6)) the highest, so that a
+    constant score looks perfect.
+
+    Parameters
+    ----------
+    y : array-like
+        Two labels, the larger one of the items that belong at the top.
+    scores : array-like
+    statistic : str or LinearRankStatistic
+        Whose weights of positions are the a.
+    rank : {"resolved", "subrank", "clemencon_vayatis"}
+
+    Examples
+    --------
+    >>> y, tied = [1, 0, 0], [1.0, 1.0, 1.0]
+    >>> [round(clrs(y, tied, "dcg", rank=name), 3) for name in ("resolved", "subrank", "clemencon_vayatis")]
+    [0.5, 0.5, 1.0]
+    """
+    from toprank.statistics.registry import get
+
+    if rank not in RANKS:
+        raise ValueError(f"rank={rank!r} must be one of {', '.join(RANKS)}.")
+    found = get(statistic)
+    if not isinstance(found, LinearRankStatistic):
+        raise ValueError(f"statistic={str(found)!r} has no weights of positions, only linear ones have.")
+    positive = read_classes(y)
+    values = read_scores(scores, positive.size)
+    n, n_pos = positive.size, int(np.count_nonzero(positive))
+    if rank == "resolved":
+        places = resolved_rank(positive, values)
+    else:
+        places = subrank(values) if rank == "subrank" else clemencon_vayatis_rank(values) - 1
+    # Weights stand best position first, ranks count from the bottom.
+    return float(found.weights(n, n_pos)[n - 1 - places[positive]].sum())
 
 
 def subrank(scores: ArrayLike) -> NDArray[np.int64]:

@@ -8,10 +8,11 @@ import pairwise_oracles as oracle
 from toprank.control import Run, Status
 from toprank.convex.algebra import design as design_module
 from toprank.convex.algebra.design import Design
+from toprank.convex.pairwise.concave_penalty import Lq, concave_rank_svm
 from toprank.convex.pairwise.gradient_projection import gradient_projection
 from toprank.convex.pairwise.hessian import pair_hessian
 from toprank.convex.pairwise.rank_svm import PairLoss, rank_svm
-from toprank.convex.pairwise.sparse_penalty import lq_rank_svm, weighted_l1
+from toprank.convex.pairwise.sparse_penalty import weighted_l1
 from toprank.losses.pairs import Pairs
 from toprank.losses.pairwise import pairwise_loss
 
@@ -164,7 +165,7 @@ def test_lq_is_a_minimum_along_every_coefficient_and_sparser_than_l1(loss):
     X[:40, 1] += 0.3
     task = problem(X, y, 5.0, loss)
     l1, _ = weighted_l1(task, np.ones(8), Run(), tol=1e-8, max_iter=200)
-    coef, outcome = lq_rank_svm(task, 0.5, Run(), tol=1e-8, max_iter=200)
+    coef, outcome = concave_rank_svm(task, Lq(0.5), Run(), tol=1e-8, max_iter=200)
     assert 0 < np.count_nonzero(coef) <= np.count_nonzero(l1)
     listed = oracle.all_pairs(y)
 

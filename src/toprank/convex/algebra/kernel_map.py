@@ -212,9 +212,12 @@ class KernelMap:
     def _make_sampler(self, n_rows: int, n_features: int) -> Any:
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
+        from toprank.convex.algebra.fourier import LaplacianSampler
+
         kernel = self.kernel
         if self.approximation == "fourier":
-            return RBFSampler(
+            make = LaplacianSampler if kernel.kernel == "laplacian" else RBFSampler
+            return make(
                 gamma=kernel.shared.get("gamma", 1.0 / n_features),
                 n_components=self.n_components,
                 random_state=self.random_state,

@@ -1,11 +1,10 @@
-"""RankSVM with few features: minimise sum_k penalty_k |w_k| + C * mean pairwise loss, and its concave cousin.
+"""RankSVM with few features: minimise sum_k penalty_k |w_k| + C * mean pairwise loss.
 
 The l1 penalty goes with the squared hinge (Lai et al. 2013) or the plain one. Each step minimises a
 quadratic model of the loss plus the penalty by coordinate descent; the plain hinge is smoothed over a
 shrinking zone, and when few pairs are left in it a linear program settles them. Derivatives of the pairs,
-scaled until they respect |X^T (...)| <= penalty, are dual feasible and give the bound. The l_q penalty, 0 <
-q < 1 (Tian et al. 2011), is minimised by a sequence of weighted l1 problems, each of which lies above it
-and touches it.
+scaled until they respect |X^T (...)| <= penalty, are dual feasible and give the bound. Concave penalties are
+a sequence of such problems (`concave_penalty`).
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from toprank.convex.pairwise.polish import fixed_pairs
 from toprank.convex.pairwise.rank_svm import PairLoss
 from toprank.losses.pairwise import PairPoint
 
-__all__ = ["lq_rank_svm", "weighted_l1"]
+__all__ = ["weighted_l1"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 WIDEST = 0.5
 SETTLED = 0.3
 MAX_TRIALS = 30
-STAGES = 30
 SWEEPS = 200
 
 
@@ -73,41 +71,6 @@ def weighted_l1(
     descent = _L1Descent(problem, penalty, run, tol, max_iter)
     outcome = descent.go(start)
     return descent.best, outcome
-
-
-def lq_rank_svm(
-    problem: PairLoss, q: float, run: Run, *, tol: float, max_iter: int, start: Floats | None = None
-) -> tuple[Floats, Outcome]:
-    """A local minimum of sum_k |w_k|^q + C * mean pairwise loss, 0 < q < 1, by repeated weighted l1 problems.
-
-    Near zero |w|^q has no tangent; coefficients are offset by a thousandth of the largest one, so that a
-    dropped feature can come back.
-    """
-    n_features = problem.design.n_features
-    coef, outcome = weighted_l1(problem, np.full(n_features, q), run, tol=tol, max_iter=max_iter, start=start)
-    value = _lq_value(problem, coef, q)
-    status, steps = outcome.status, outcome.iterations
-    for _ in range(STAGES):
-        if status not in (Status.OPTIMAL, Status.FINISHED):
-            break
-        offset = 1e-3 * max(float(np.abs(coef).max(initial=0.0)), 1e-6)
-        penalty = q * (np.abs(coef) + offset) ** (q - 1.0)
-        following, outcome = weighted_l1(problem, penalty, run, tol=tol, max_iter=max_iter, start=coef)
-        steps += outcome.iterations
-        status = outcome.status
-        lower = _lq_value(problem, following, q)
-        if not lower < value - tol * abs(value):
-            if lower < value:
-                coef, value = following, lower
-            break
-        coef, value = following, lower
-    final = Status.FINISHED if status is Status.OPTIMAL else status
-    return coef, Outcome(value, status=final, seconds=run.seconds, iterations=steps)
-
-
-def _lq_value(problem: PairLoss, coef: Floats, q: float) -> float:
-    used = np.abs(coef[coef != 0])
-    return float((used**q).sum()) + problem.C * problem.at(problem.design.scores(coef)).value
 
 
 class _L1Descent:

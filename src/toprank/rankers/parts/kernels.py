@@ -68,8 +68,12 @@ class KernelRanker(BaseRanker):
                 f"approximation={self.approximation!r} needs a kernel to approximate, such as 'rbf';"
                 f" kernel={self.kernel!r} is none."
             )
-        if self.approximation == "fourier" and not (isinstance(self.kernel, str) and self.kernel == "rbf"):
-            raise ValueError(f"approximation='fourier' needs kernel='rbf', not {self.kernel!r}.")
+        waves = isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
+        if self.approximation == "fourier" and not waves:
+            raise ValueError(
+                f"approximation='fourier' needs kernel='rbf' or 'laplacian', not {self.kernel!r};"
+                " approximation='nystroem' takes any."
+            )
 
     def _features(self, X: Any) -> Any:
         """The training rows in the space where the score is linear."""

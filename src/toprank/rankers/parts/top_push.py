@@ -82,7 +82,7 @@ class TopPushRanker(KernelRanker):
         coef, notes = solution.point.coef, []
         if not coef.any():
             coef = problem.mean_difference()
-            notes.append(_explain(problem) if solution.trivial else OUT_OF_TIME)
+            notes.append(self._why_zero(problem) if solution.trivial else OUT_OF_TIME)
         if solution.status is Status.FINISHED:
             notes.append(OUT_OF_DIGITS)
         self._keep(coef)
@@ -90,6 +90,10 @@ class TopPushRanker(KernelRanker):
         return Outcome(
             solution.point.value, solution.bound, solution.status, run.seconds, solution.rounds, tuple(notes)
         )
+
+    def _why_zero(self, problem: TopPushProblem | QueryPushProblem) -> str:
+        """What to say where w = 0 is the answer."""
+        return _explain(problem)
 
     def _check_parameters(self) -> None:
         check_penalty_weight(self.C)
