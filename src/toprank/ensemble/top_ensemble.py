@@ -55,7 +55,7 @@ class TopEnsemble(BaseRanker):
     it where it can; the blend lies between those and equal weights: the nearer to the best the more
     positives stand where the statistic looks, or as rows say that the weights never saw, where these are
     enough. Then every member is fitted to all rows. Of grades or a response the weights are those of least
-    squares, and scores are in units of the response.
+    squares, and leads of scores are in its units.
 
     Parameters
     ----------
