@@ -59,7 +59,7 @@ def aligned_blocks(*columns: Any) -> list[tuple[Any, ...]]:
     """
     array = needed("dask.array", extra="cluster", purpose="Partitioned arrays")
     made = [None if one is None else _as_array(one, array) for one in columns]
-    there = [pair for pair in zip(made, columns, strict=True) if pair[0] is not None]
+    there: list[tuple[Any, Any]] = [pair for pair in zip(made, columns, strict=True) if pair[0] is not None]
     cuts = next((one for one, given in there if is_partitioned(given)), there[0][0]).chunks[0]
     blocks = []
     for one in made:

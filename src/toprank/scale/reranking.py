@@ -141,7 +141,7 @@ def _with_known_scores(base: Any) -> Any:
             return getattr(super(kept, self), method)(X)
         return np.column_stack((1.0 - X.scores, X.scores)) if method == "predict_proba" else X.scores
 
-    kept = type(kind.__name__, (kind,), {method: known})
+    kept: Any = type(kind.__name__, (kind,), {method: known})
     copy = kept.__new__(kept)
     copy.__dict__.update(base.__dict__)
     return copy

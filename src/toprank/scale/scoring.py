@@ -146,8 +146,8 @@ class _Work:
     def _batches(self, number: int, part: Part, scores: Any) -> bool:
         """Go through the batches of a part; whether it came to the end."""
         first = 0
-        identified = self._id is not None and self._id in part.columns
-        columns = list(dict.fromkeys([*self.scorer.columns, *([self._id] if identified else [])]))
+        named = [self._id] if self._id is not None and self._id in part.columns else []
+        columns = list(dict.fromkeys([*self.scorer.columns, *named]))
         for batch in part.batches(columns):
             if self._stop.is_set():
                 return False

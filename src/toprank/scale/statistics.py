@@ -68,7 +68,7 @@ def statistic_of(
     0.75
     """
     check_ties(ties)
-    found = get(statistic) if isinstance(statistic, str) else statistic
+    found: Any = get(statistic) if isinstance(statistic, str) else statistic
     blocks = aligned_blocks(y, scores, sample_weight)
     facts = _Facts.joined(computed([delayed(_facts)(*block, pos_label) for block in blocks]))
     positive = facts.positive_label(str(found), pos_label)

@@ -46,7 +46,7 @@ class Tally:
         different, place = np.unique(-scores, return_inverse=True)
         mass = np.ones(len(scores)) if weight is None else weight
         sums = [
-            np.bincount(place, weights=np.where(mine, mass, 0.0), minlength=len(different))
+            np.bincount(place, weights=np.where(mine, mass, 0.0), minlength=len(different)).astype(np.float64)
             for mine in (positive, ~positive)
         ]
         return cls(-different, *sums)
@@ -91,11 +91,14 @@ def merged(tallies: Sequence[Tally]) -> Tally:
     """The tally of several parts together."""
     if len(tallies) == 1:
         return tallies[0]
-    every = np.concatenate([one.scores for one in tallies])
+    every, positives, negatives = (
+        np.concatenate([getattr(one, name) for one in tallies])
+        for name in ("scores", "positives", "negatives")
+    )
     different, place = np.unique(-every, return_inverse=True)
     sums = [
-        np.bincount(place, np.concatenate([getattr(one, name) for one in tallies]), minlength=len(different))
-        for name in ("positives", "negatives")
+        np.bincount(place, weights=mass, minlength=len(different)).astype(np.float64)
+        for mass in (positives, negatives)
     ]
     return Tally(-different, *sums)
 
