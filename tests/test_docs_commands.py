@@ -20,8 +20,10 @@ ROWS = 150
 
 def commands(page):
     """The lines of a page's blocks that a shell would take, but for what makes or installs the program."""
-    for block in re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
-        for line in block.splitlines():
+    for language, block in re.findall(
+        r"^```(.*?)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S
+    ):
+        for line in block.splitlines() if not language else []:
             if re.match(r"(toprank|zcat|head) ", line) and "--example" not in line and "..." not in line:
                 yield line
 
