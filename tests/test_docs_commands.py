@@ -53,7 +53,6 @@ def write_items(folder, visits, rng):
 def desk(tmp_path):
     """A folder with the files that the pages speak of, small ones."""
     visits = toprank.datasets.inspections(ROWS)
-    visits.loc[0, "pump"] = "P0017"
     visits["age"] = visits["age_years"].fillna(-999)
     visits["visited"] = pd.date_range("2023-01-13", periods=ROWS, freq="5D").strftime("%d/%m/%Y")
     visits["notes"] = [f"seen by inspector {number}" for number in range(ROWS)]
