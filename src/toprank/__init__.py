@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toprank import model as model
     from toprank import preferences as preferences
     from toprank import report as report
+    from toprank import scale as scale
     from toprank import statistics as statistics
     from toprank.boosting.gradient_free import GradientFreeBoosting as GradientFreeBoosting
     from toprank.boosting.logit_boost import LogitBoost as LogitBoost

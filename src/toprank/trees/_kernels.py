@@ -246,7 +246,6 @@ def grow(
         size = stop - start
         up, down, up_before, down_before = masses[node, 0], masses[node, 1], masses[node, 2], masses[node, 3]
         links[node, 0] = links[node, 1] = links[node, 2] = links[node, 3] = -1
-        thresholds[node] = gains[node] = 0.0
         if depth >= max_depth or size < 2 * min_leaf or up <= 0.0 or down <= 0.0:
             continue
         if top >= 0.0 and up_before + down_before >= top:

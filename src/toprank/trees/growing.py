@@ -71,7 +71,7 @@ def grow_tree(
         most = min(most, 2 ** (growth.max_depth + 1) + 1)
     # Written as nodes are made: memory that is never touched is free, and there is room for many more nodes.
     bounds, links = np.empty((most, 3), dtype=np.int64), np.empty((most, 4), dtype=np.int32)
-    masses, thresholds, gains = np.empty((most, 4)), np.empty(most), np.empty(most)
+    masses, thresholds, gains = np.empty((most, 4)), np.zeros(most), np.zeros(most)
     up, down = float(weight[label == 1].sum()), float(weight[label == 0].sum())
     bounds[0], masses[0] = (0, n_rows, 0), (up, down, 0.0, 0.0)
     state = np.array([0, 1], dtype=np.int64)
@@ -90,8 +90,7 @@ def grow_tree(
         if run.should_stop():
             break
     size = int(state[1])
-    waiting = slice(int(state[0]), size)
-    links[waiting], thresholds[waiting], gains[waiting] = -1, 0.0, 0.0
+    links[state[0] : size] = -1  # those that still wait
     scale = 1.0 / (up * down) if up * down > 0 else 0.0
     return RankingTree(
         links[:size].copy(), thresholds[:size].copy(), gains[:size] * scale, masses[:size].copy()
