@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-heldout dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
+.PHONY: demo test coverage lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -39,6 +39,7 @@ $(VENV)/.release: pyproject.toml | $(VENV)/bin/python
 demo: $(VENV)/.core ## rank the embedded example; leaves ranked.csv and model.skops
 	$(BIN)/toprank rank --budget 50 --out ranked.csv --model model.skops
 
+# Networks are tested where PyTorch is there: `.venv/bin/pip install torch==2.13.0 safetensors`, the build for the CPU.
 test: $(VENV)/.dev ## the test suite, doctests included; what passes only when tried again is named at the end
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
@@ -91,6 +92,12 @@ bench-trees: $(VENV)/.bench ## trees, forests and boosting beside others', held 
 	$(BIN)/python benchmarks/bench_trees.py table --page docs/trees.md
 	$(BIN)/python benchmarks/bench_trees.py times --page docs/trees.md
 	$(BIN)/python benchmarks/bench_trees_posterior.py --page docs/trees.md --figure docs/images/trees_posterior.png
+
+NETWORKS ?= ../networks.jsonl
+bench-networks: $(VENV)/.bench ## networks beside others, held out, and seconds of an epoch; needs torch; resumable; data from TOPRANK_DATA
+	$(BIN)/python benchmarks/bench_networks.py held-out --out $(NETWORKS)
+	$(BIN)/python benchmarks/bench_networks.py table --out $(NETWORKS) --page docs/networks.md
+	$(BIN)/python benchmarks/bench_networks.py epoch --page docs/networks.md
 
 # Every cell is kept here, outside the repository; a second call goes on where the first stopped.
 HELDOUT ?= ../heldout.jsonl

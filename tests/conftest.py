@@ -20,7 +20,25 @@ settings.load_profile("toprank")
 os.environ.setdefault(COMPILE_FIRST, "1")
 
 
+class WithoutTorch:
+    """Where PyTorch is not installed its tests are left out, and the end of the run says so."""
+
+    left_out = ("src/toprank/networks", "tests/networks")
+
+    def pytest_ignore_collect(self, collection_path):
+        here = collection_path.as_posix()
+        return True if any(here.endswith(one) for one in self.left_out) else None
+
+    def pytest_terminal_summary(self, terminalreporter):
+        terminalreporter.write_line(
+            f"Left out, for torch is not installed (pip install toprank[torch]): {', '.join(self.left_out)},"
+            " and networks among the contract tests."
+        )
+
+
 def pytest_configure(config):
+    if toprank._ABSENT:
+        config.pluginmanager.register(WithoutTorch())
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; the tests press Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # once, not in every worker

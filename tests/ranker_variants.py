@@ -27,6 +27,8 @@ class LinearKernel:
         return "LinearKernel()"
 
 
+TORCH = find_spec("torch") is not None
+"""Networks are there where PyTorch is."""
 KERNELS = ["linear", "rbf", "poly", "laplacian", "precomputed"]
 APPROXIMATIONS = [
     {"kernel": "rbf", "approximation": "nystroem", "n_components": 20},
@@ -235,6 +237,25 @@ MODES = {
         ],
     ),
 }
+TINY = {"hidden_layers": (8,), "max_iter": 8, "learning_rate": 0.1, "device": "cpu"}
+NETWORKS = {
+    "DirectLossRanker": (TINY, modes("update", "positive", "negative")),
+    "RankNet": (
+        TINY,
+        [
+            *modes("loss", "p_norm", "top_push", "at_top", "ndcg"),
+            *modes("target", "difference"),
+            *modes("negative_share", 0.3),
+            {"validation_fraction": 0.3, "batch_size": 32},
+        ],
+    ),
+    "SoDeepRanker": (
+        {**TINY, "sorter": "sigmoid"},
+        [*modes("loss", "spearman"), {"loss": "mean_rank", "sorter": "projection"}],
+    ),
+}
+if TORCH:
+    MODES |= NETWORKS
 # These take a minute each.
 SLOW_MODES = {
     "AccuracyAtTop": [
@@ -247,6 +268,26 @@ SLOW_MODES = {
     "DirectRanker": [*modes("start", "logistic", "mean"), *modes("statistic", "auc", "precision@5")],
     "RankSVM": modes("norm", "lq"),
 }
+SLOW_NETWORKS = {
+    "RankNet": [
+        *modes("loss", "hinge", "squared_hinge"),
+        *modes("activation", "relu", "sigmoid"),
+        *modes("precision", "double", "single", "mixed"),
+        {"levels": "ordinal", "loss": "ndcg"},
+    ],
+    "DirectLossRanker": [
+        *modes("activation", "relu", "sigmoid"),
+        *modes("precision", "double", "single", "mixed"),
+    ],
+    "SoDeepRanker": [
+        {"loss": "recall", "k": 100},
+        *modes("sorter", "learned", "neural_sort"),
+        *modes("activation", "relu", "sigmoid"),
+        *modes("precision", "double", "single", "mixed"),
+    ],
+}
+if TORCH:
+    SLOW_MODES |= SLOW_NETWORKS
 
 
 def title(name, changes):

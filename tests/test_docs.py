@@ -18,7 +18,7 @@ from toprank.statistics import base
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-OTHER_PACKAGES = {"from-lightgbm.md": "lightgbm"}
+OTHER_PACKAGES = {"from-lightgbm.md": "lightgbm", "networks.md": "torch"}
 """Pages whose code needs what the tests do not."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 

@@ -35,7 +35,7 @@ def test_all_is_sorted_and_complete():
 def test_the_names_a_type_checker_sees_are_the_public_ones():
     source = inspect.getsource(toprank)
     block = source[source.index("if TYPE_CHECKING:") : source.index("__version__")]
-    assert sorted(re.findall(r"import (\w+) as \1", block)) == toprank.__all__
+    assert sorted(re.findall(r"import (\w+) as \1", block)) == sorted({*toprank.__all__, *toprank._NETWORKS})
 
 
 def test_every_public_name_is_on_the_api_page():
@@ -51,7 +51,7 @@ def test_every_ranker_is_public():
     hidden = []
     for module in sorted((ROOT / "src" / "toprank").rglob("*.py")):
         name = ".".join(module.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
-        if "testing" in name or name.endswith("__main__"):
+        if "testing" in name or name.endswith("__main__") or (toprank._ABSENT and ".networks" in name):
             continue
         classes = filter(inspect.isclass, vars(importlib.import_module(name)).values())
         rankers = [c for c in classes if issubclass(c, BaseRanker) and c.__module__ == name]
@@ -74,8 +74,47 @@ def _seconds(code):
 
 
 def test_importing_loads_nothing_heavy():
-    heavy = ["numba", "pandas", "matplotlib", "highspy", "rich", "skops", "sklearn", "scipy"]
+    heavy = ["numba", "pandas", "matplotlib", "highspy", "rich", "skops", "sklearn", "scipy", "torch"]
     code = f"import sys, toprank; bad = [m for m in {heavy} if m in sys.modules]; assert not bad, bad"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_naming_networks_does_not_load_pytorch():
+    """Those who never train one notice nothing: neither the lineup nor the tags need it."""
+    code = (
+        "import sys; from toprank.lineup import capabilities, named_rankers; capabilities(); named_rankers();"
+        " assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+WITHOUT = """
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "torch" else found(name, *more)
+import toprank
+"""
+
+
+def test_without_pytorch_networks_say_what_to_install():
+    code = (
+        WITHOUT
+        + """
+for name in ("RankNet", "DirectLossRanker", "SoDeepRanker"):
+    assert name not in toprank.__all__ and name not in dir(toprank)
+    for use in (f"toprank.{name}", f"from toprank import {name}"):
+        try:
+            exec(use)
+        except ImportError as error:
+            assert f"toprank.{name} needs PyTorch" in str(error) and "toprank[torch]" in str(error), error
+        else:
+            raise AssertionError(name)
+from toprank import *
+from toprank.lineup import capabilities, named_rankers
+from toprank.model.files import own_types
+assert "RankNet" not in capabilities() and "RankNet" not in named_rankers() and own_types()
+"""
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from toprank.ensemble.rank_then_rerank import RankThenRerank as RankThenRerank
     from toprank.ensemble.stability_selection import StabilitySelection as StabilitySelection
     from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
+    from toprank.networks.direct_loss import DirectLossRanker as DirectLossRanker
+    from toprank.networks.ranknet import RankNet as RankNet
+    from toprank.networks.so_deep import SoDeepRanker as SoDeepRanker
     from toprank.rankers.accuracy_at_top import AccuracyAtTop as AccuracyAtTop
     from toprank.rankers.direct import DirectRanker as DirectRanker
     from toprank.rankers.exact import ExactRanker as ExactRanker
@@ -64,6 +68,7 @@ _HOME = {
     "AccuracyAtTop": "toprank.rankers.accuracy_at_top",
     "BaggedRanker": "toprank.ensemble.bagging",
     "CRank": "toprank.trees.level_rankers",
+    "DirectLossRanker": "toprank.networks.direct_loss",
     "DirectRanker": "toprank.rankers.direct",
     "ExactRanker": "toprank.rankers.exact",
     "GradientBoostingRanker": "toprank.trees.boosting",
@@ -78,6 +83,7 @@ _HOME = {
     "PatMat": "toprank.rankers.pat_mat",
     "PluginRanker": "toprank.rankers.plugin",
     "RankBoost": "toprank.rankers.rank_boost",
+    "RankNet": "toprank.networks.ranknet",
     "RankOver": "toprank.trees.rank_over",
     "RankRLS": "toprank.rankers.rank_rls",
     "RankRLSCV": "toprank.rankers.tuning.named",
@@ -86,6 +92,7 @@ _HOME = {
     "RankThenRerank": "toprank.ensemble.rank_then_rerank",
     "RankerCV": "toprank.rankers.tuning.search_cv",
     "RankingForest": "toprank.trees.forest",
+    "SoDeepRanker": "toprank.networks.so_deep",
     "StabilitySelection": "toprank.ensemble.stability_selection",
     "TauFPL": "toprank.rankers.top_push",
     "TopEnsemble": "toprank.ensemble.top_ensemble",
@@ -101,11 +108,19 @@ _HOME = {
 _SUBMODULES = (
     *("control", "datasets", "exact", "labels", "model", "preferences", "report", "scale", "statistics"),
 )
+# Those that are not there without PyTorch, which is an extra.
+_NETWORKS = frozenset(name for name, home in _HOME.items() if home.startswith("toprank.networks."))
+_ABSENT = _NETWORKS if find_spec("torch") is None else frozenset()
 
-__all__ = sorted([*_HOME, *_SUBMODULES])
+__all__ = sorted([*(set(_HOME) - _ABSENT), *_SUBMODULES])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ABSENT:
+        raise ImportError(
+            f"toprank.{name} needs PyTorch: install it with `pip install toprank[torch]` (without a"
+            " graphics card, install PyTorch's build for the CPU first: it is much smaller)."
+        )
     if name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
     elif name in _SUBMODULES:

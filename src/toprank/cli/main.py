@@ -104,7 +104,10 @@ def rank(
     model: Annotated[
         Path | None,
         typer.Option(
-            "--model", "-m", metavar="FILE", help="Write the model: .json (linear, readable) or .skops (any)."
+            "--model",
+            "-m",
+            metavar="FILE",
+            help="Write the model: .json (linear, readable), .safetensors (networks) or .skops (any).",
         ),
     ] = None,
     report_page: ReportPage = None,

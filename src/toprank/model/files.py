@@ -1,4 +1,4 @@
-"""Models on disk: readable JSON for linear ones, skops for the rest, pickle never."""
+"""Models on disk: readable JSON for linear ones, safetensors for networks, skops for any, pickle never."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class UntrustedTypesError(InputError):
 
 
 def save_model(model: RankingModel, path: str | os.PathLike[str]) -> None:
-    """Write a model as ``.json`` (linear models, readable) or ``.skops`` (any), whole or not at all.
+    """Write a model as ``.json`` (linear models, readable), ``.safetensors`` (networks) or ``.skops`` (any).
+
+    The file is whole or not there.
 
     Examples
     --------
@@ -87,12 +89,14 @@ def check_model_ending(path: str | os.PathLike[str], *, linear: bool) -> None:
     toprank.errors.InputError: Model file 'model.json': only linear models are written as JSON; use .skops.
     """
     ending = Path(path).suffix.lower()
-    if ending not in (".json", ".skops"):
-        raise InputError(f"Model file {str(path)!r}: its name must end in .json or .skops.")
+    if ending not in (".json", ".safetensors", ".skops"):
+        raise InputError(f"Model file {str(path)!r}: its name must end in .json, .safetensors or .skops.")
     if ending == ".json" and not linear:
         raise InputError(f"Model file {str(path)!r}: only linear models are written as JSON; use .skops.")
     if ending == ".skops":
         _skops()
+    if ending == ".safetensors":
+        _safetensors()
 
 
 def model_bytes(model: RankingModel, path: str | os.PathLike[str]) -> bytes:
@@ -107,7 +111,8 @@ def model_bytes(model: RankingModel, path: str | os.PathLike[str]) -> bytes:
     """
     ending = Path(path).suffix.lower()
     check_model_ending(path, linear=True)
-    return _to_json(model) if ending == ".json" else _to_skops(model)
+    write = {".json": _to_json, ".safetensors": _to_safetensors, ".skops": _to_skops}[ending]
+    return write(model)
 
 
 def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> RankingModel:
@@ -138,7 +143,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
         content = file.read_bytes()
         if file.suffix.lower() == ".skops":
             return _from_skops(content, trusted)
-        return _from_json(content)
+        return _from_safetensors(content) if file.suffix.lower() == ".safetensors" else _from_json(content)
     except OSError as error:
         raise InputError(f"Cannot read the model file {str(path)!r}: {error.strerror}.") from None
     except UntrustedTypesError as error:
@@ -150,7 +155,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
         raise InputError(f"Model file {str(path)!r} is damaged ({detail}).") from None
 
 
-# -- what both kinds of file share -----------------------------------------------------------------
+# -- what all kinds of file share -----------------------------------------------------------------
 
 
 def _describe(model: RankingModel, parts: list[Any] | None) -> dict[str, Any]:
@@ -269,6 +274,61 @@ def _pretty(value: Any, indent: str = "") -> str:
         lines = [inner + _pretty(item, inner) for item in value]
         return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# -- safetensors -----------------------------------------------------------------------------------
+
+
+def _to_safetensors(model: RankingModel) -> bytes:
+    """Everything plain as JSON in the head of the file; the weights of networks as they are."""
+    from toprank.networks.base import NetworkRanker
+    from toprank.networks.saving import network_from_plain, network_to_plain
+
+    parts: list[Any] = []
+    fields = _describe(model, parts)
+    others = [type(one).__name__ for one in parts if not isinstance(one, NetworkRanker)]
+    if others or not parts:
+        what = f"it holds a {others[0]}, which is no network" if others else "it holds no network"
+        raise InputError(
+            f"The model: {what}; give its file the ending .skops{'' if others else ' or .json'}."
+        )
+    if any(one.network is not None for one in parts):
+        raise InputError(
+            "The model: a network of your own is code, which no file holds; keep its weights with `save` of"
+            " the fitted ranker, and read them with `load(file, network=...)`."
+        )
+    described, tensors = [], {}
+    for number, one in enumerate(parts):
+        plain, arrays = network_to_plain(one, prefix=f"{number}.")
+        described.append(plain)
+        tensors |= arrays
+    again = [network_from_plain(one, tensors, prefix=f"{n}.") for n, one in enumerate(described)]
+    if not same_scores(model.ranker, fields["ranker"], again):
+        raise InputError(f"The model: not all of {type(model.ranker).__name__} can be written.")
+    said = json.dumps({"model": fields, "parts": described}, allow_nan=False)
+    content: bytes = _safetensors().save(tensors, metadata={"toprank": said})
+    return content
+
+
+def _from_safetensors(content: bytes) -> RankingModel:
+    _safetensors()
+    from toprank.networks.saving import network_from_plain, read_tensors
+
+    said, tensors = read_tensors(content)
+    if set(said) != {"model", "parts"}:
+        raise InputError("it is not a toprank model; a single network is read by the `load` of its class.")
+    parts = [network_from_plain(one, tensors, prefix=f"{n}.") for n, one in enumerate(said["parts"])]
+    return _rebuild(said["model"], parts)
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.numpy
+    except ImportError:
+        raise InputError(
+            "Models that end in .safetensors need safetensors: install it with `pip install toprank[torch]`."
+        ) from None
+    return safetensors.numpy
 
 
 # -- skops -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 # Loaded on first use: a report is rarely wanted where a ranker is trained.
 _LAZY = {
     "CumulativeGainDisplay": "figures",
+    "LearningCurveDisplay": "learning",
     "LiftDisplay": "figures",
     "PrecisionRecallDisplay": "figures",
     "ProgressBar": "notebook",
@@ -19,6 +20,7 @@ _LAZY = {
 
 __all__ = [
     "CumulativeGainDisplay",
+    "LearningCurveDisplay",
     "LiftDisplay",
     "PrecisionRecallDisplay",
     "ProgressBar",

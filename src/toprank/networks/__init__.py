@@ -1,0 +1,1 @@
+"""Networks that rank, trained with PyTorch: the extra `toprank[torch]`."""
