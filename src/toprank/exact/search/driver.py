@@ -1,10 +1,7 @@
 """The exact search: find the best linear ranker and prove that there is no better one.
 
 The order of work: the perfect order, where one linear program attains it; good answers by local search
-(`search.climbing`); then a branch and bound over directions, chosen by `search.methods`, in short chunks on
-several threads. Between chunks the clock, the callback and Ctrl-C are served and the local search goes on.
-What is known so far is the `search.incumbent`. With a price on non-zero coefficients the supports are
-branched on as well.
+(`search.climbing`); a branch and bound over directions (`search.methods`), and supports, in short chunks.
 """
 
 from __future__ import annotations
@@ -183,7 +180,7 @@ class _Driver:
         if proved:
             best.lower(max(self.tree.settled, best.target))
             best.note(self.seconds)
-            if self.resumed is None and not self.account.settled and self.account.used != "perfect order":
+            if not self.account.settled and self.account.used != "perfect order":
                 self.climbing.settle()
             if self.options.path is not None:
                 self.options.path.unlink(missing_ok=True)
@@ -249,11 +246,9 @@ class _Driver:
         new = path is not None and not path.exists()
         if not self._await_kernels():
             return False
-        if self.incumbent.closed:
-            return True
         while True:
             self.tree.drop(self.incumbent.target)
-            if not self.tree.waiting:
+            if self.incumbent.closed or not self.tree.waiting:
                 return True
             if self.run.remaining() < self._seconds_to_begin():
                 self.run.stop(Status.TIME_LIMIT)
@@ -271,16 +266,12 @@ class _Driver:
                 return False
 
     def _await_kernels(self) -> bool:
-        """Climb on while the proof's kernels are being compiled; False when told to stop before they are.
-
-        Where the climb comes to the bound there is nothing left to prove.
-        """
+        """Climb on while the proof's kernels are being compiled; False when told to stop before they are."""
         resumed = None if self.resumed is None else str(self.resumed.facts["method"])
         names = names_for(self.problem, resumed or self.options.method)
-        while not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
+        best = self.incumbent
+        while not best.closed and not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
             self.climbing.go_on()
-            if self.incumbent.closed:
-                return True
             if not self.report("climbing; the proof is being compiled"):
                 self.account.notes.append(STILL_COMPILING)
                 return False
