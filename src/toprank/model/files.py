@@ -297,7 +297,8 @@ def _to_safetensors(model: RankingModel) -> bytes:
             "The model: a network of your own is code, which no file holds; keep its weights with `save` of"
             " the fitted ranker, and read them with `load(file, network=...)`."
         )
-    described, tensors = [], {}
+    described: list[dict[str, Any]] = []
+    tensors: dict[str, Any] = {}
     for number, one in enumerate(parts):
         plain, arrays = network_to_plain(one, prefix=f"{number}.")
         described.append(plain)

@@ -46,7 +46,11 @@ def network_to_plain(ranker: NetworkRanker, *, prefix: str = "") -> tuple[dict[s
     prefix : str
         Put before the names of the arrays, where several go into one file.
     """
-    said = {"format": FORMAT, "class": type(ranker).__name__, "parameters": _parameters(ranker)}
+    said: dict[str, Any] = {
+        "format": FORMAT,
+        "class": type(ranker).__name__,
+        "parameters": _parameters(ranker),
+    }
     said[OWN], said["fitted"] = ranker.network is not None, hasattr(ranker, "weights_")
     if not said["fitted"]:
         return said, {}

@@ -8,6 +8,7 @@ minimum.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -123,7 +124,7 @@ class Scad:
         return np.where(size <= 1.0, 1.0, falling)
 
 
-CONCAVE = {"log": Log, "mcp": Mcp, "scad": Scad}
+CONCAVE: dict[str, Callable[..., ConcavePenalty]] = {"log": Log, "mcp": Mcp, "scad": Scad}
 """Penalties with a bend, by name."""
 
 
