@@ -28,7 +28,7 @@ def main() -> None:
     new_X, new_y = rows(600, seed=1)
     net = RankNet(hidden_layers=(16, 2), validation_fraction=0.25, random_state=0).fit(X, y)
     head = make_pipeline(FrozenEstimator(net), ExactRanker("dcg", time_limit=60))
-    ranker = RankThenRerank(net, head, top=60, cv="prefit", pass_score=False, random_state=0).fit(X, y)
+    ranker = RankThenRerank(net, head, top=120, cv="prefit", pass_score=False, random_state=0).fit(X, y)
 
     certificate = ranker.reranker_[-1].certificate_
     top = ranker.top_rows_

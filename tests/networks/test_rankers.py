@@ -63,7 +63,7 @@ def test_grades_and_responses_within_queries(kind, make):
 def test_a_network_as_the_base_and_its_last_layer_as_features_of_a_proved_head():
     net = RankNet(hidden_layers=(8, 2), random_state=0).fit(X[LEARN], Y[LEARN])
     head = make_pipeline(FrozenEstimator(net), ExactRanker("dcg", time_limit=30))
-    ranker = RankThenRerank(net, head, top=30, cv="prefit", pass_score=False, random_state=0)
+    ranker = RankThenRerank(net, head, top=120, cv="prefit", pass_score=False, random_state=0)
     ranker.fit(X[LEARN], Y[LEARN])
     assert ranker.base_ is net
     proved = ranker.reranker_[-1]
@@ -81,7 +81,7 @@ def test_a_network_as_the_base_and_its_last_layer_as_features_of_a_proved_head()
 
 
 def test_a_network_is_a_base_like_any_other():
-    ranker = RankThenRerank(RankNet(**SMALL), top=30, cv=3, time_limit=20, random_state=0).fit(
+    ranker = RankThenRerank(RankNet(**SMALL), top=120, cv=3, time_limit=20, random_state=0).fit(
         X[LEARN], Y[LEARN]
     )
     assert ranker.passes_score_

@@ -106,9 +106,11 @@ def weights_of(module: Any) -> dict[str, NDArray[Any]]:
 
 def load(module: Any, weights: Mapping[str, NDArray[Any]]) -> Any:
     """A network with these weights, in double precision on the CPU, ready to score."""
+    # In double precision first: loading rounds to what the network is in.
+    module.to("cpu", torch.float64)
     # Copies: arrays from a mapped file are not writable, which PyTorch does not like.
     module.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in weights.items()})
-    return module.to("cpu", torch.float64).eval()
+    return module.eval()
 
 
 def scores_of(module: Any, rows: Any) -> NDArray[np.float64]:
