@@ -218,7 +218,7 @@ def test_no_file_and_no_model(tmp_path, model):
         load_model(tmp_path / "absent.json")
     with pytest.raises(InputError, match="no model file"):
         load_model(tmp_path)
-    with pytest.raises(InputError, match=r"end in \.json or \.skops"):
+    with pytest.raises(InputError, match=r"end in \.json, \.safetensors or \.skops"):
         save_model(model, tmp_path / "model.pkl")
 
 

@@ -208,7 +208,7 @@ def lineup(
 def capabilities() -> dict[str, RankerTags]:
     """What each public ranker can do as it comes, by its name.
 
-    >>> capabilities()["TopPush"].queries, capabilities()["ExactRanker"].exact
+    >>> capabilities()["TreeRank"].queries, capabilities()["ExactRanker"].exact
     (False, True)
     """
     return {name: kind().ranker_tags for name, kind in sorted(_public_rankers().items())}

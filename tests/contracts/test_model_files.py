@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
@@ -99,7 +99,7 @@ def is_text(ranker):
     return (
         ranker.ranker_tags.linear
         if isinstance(ranker, BaseRanker)
-        else isinstance(ranker, LogisticRegression | LinearRegression)
+        else isinstance(ranker, LogisticRegression | LinearRegression | Ridge)
     )
 
 

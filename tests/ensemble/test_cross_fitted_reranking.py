@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from toprank import DirectRanker, ExactRanker, RankSVM, RankThenRerank, TopPush, statistics
+from toprank import DirectRanker, ExactRanker, RankSVM, RankThenRerank, TreeRank, statistics
 from toprank.ensemble.calibration import calibrated
 from toprank.ensemble.rank_then_rerank import TopWidenedWarning
 from toprank.exact import verify
@@ -187,8 +187,8 @@ def test_weights_reach_base_and_reranker_or_are_refused_by_name():
     assert np.allclose(ranker.reranker_.coef_, RankSVM().fit(X[top], y[top], weight[top]).coef_, rtol=1e-3)
     with pytest.raises(ValueError, match="sample_weight: DirectRanker in RankThenRerank takes no weights"):
         RankThenRerank(reranker=QUICK).fit(X, y, weight)
-    with pytest.raises(ValueError, match="qid: TopPush in RankThenRerank"):
-        RankThenRerank(reranker=TopPush()).fit(X, y, qid=np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="qid: TreeRank in RankThenRerank"):
+        RankThenRerank(reranker=TreeRank()).fit(X, y, qid=np.arange(len(y)) % 3)
 
 
 def test_coefficients_where_the_top_is_ordered_linearly():

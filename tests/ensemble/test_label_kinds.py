@@ -26,8 +26,10 @@ FEW = [("ridge", Ridge()), ("forest", RandomForestRegressor(20, random_state=0))
 def test_the_ensemble_blends_regressors_and_is_judged_by_concordance(y, kind):
     ranker = toprank.TopEnsemble(FEW, cv=3, random_state=0).fit(X, y)
     assert ranker.kind_ == kind
-    assert list(ranker.weights_.values()) == pytest.approx([np.sqrt(0.5)] * 2)
-    assert (ranker.trust_, ranker.certificate_) == (0.0, None)
+    # Weights of least squares, none below zero: nothing that is searched for and proved.
+    assert (ranker.trust_, ranker.certificate_) == (1.0, None)
+    assert min(ranker.weights_.values()) >= 0
+    assert sum(value**2 for value in ranker.weights_.values()) == pytest.approx(1.0)
     named = "c_index" if kind == "continuous" else "dcg"
     assert ranker.outcome_.value == get(named)(y, ranker.out_of_fold_scores_)
     # Members that never saw a row: an honest figure, and a good one.
@@ -52,9 +54,16 @@ def test_a_member_that_needs_classes_is_left_out_of_a_response():
         toprank.TopEnsemble(members[2:]).fit(X, RESPONSE)
 
 
-def test_trust_in_the_best_weights_needs_two_labels():
-    with pytest.raises(ValueError, match=r"best weights for continuous labels .* trust=0"):
-        toprank.TopEnsemble(FEW, trust=0.5, cv=2).fit(X, RESPONSE)
+def test_trust_lies_between_equal_weights_and_those_of_least_squares():
+    equal, half, full = (
+        np.array(list(toprank.TopEnsemble(FEW, trust=trust, cv=2).fit(X, RESPONSE).weights_.values()))
+        for trust in (0.0, 0.5, 1.0)
+    )
+    assert equal == pytest.approx([np.sqrt(0.5)] * 2)
+    assert abs(full - equal).max() > 0.01
+    between = (half - equal) / (full - equal)
+    assert (between > 0.2).all()
+    assert (between < 0.8).all()
 
 
 @pytest.mark.parametrize("y, kind", [(RESPONSE, "continuous"), (GRADE, "ordinal")])

@@ -215,7 +215,7 @@ def test_few_items_of_a_class_do_without_an_ensemble(tmp_path):
 def test_a_ranker_of_one_list_refuses_queries_in_one_line(tmp_path):
     source = _query_file(tmp_path, lambda frame: frame["y"])
     with pytest.raises(InputError, match="leave --qid out or choose another"):
-        rank_items(source, RankOptions(ranker="TopPush", splits=0))
+        rank_items(source, RankOptions(ranker="TreeRank", splits=0))
 
 
 def test_more_features_than_reranked_items_are_warned_of(tmp_path):

@@ -377,8 +377,8 @@ class LinearRanker(BaseRanker):
 
     Examples
     --------
-    >>> from toprank import RankSVM
-    >>> ranker = RankSVM().fit([[3.0], [1.0], [2.0]], [1, 0, 0])
+    >>> from toprank import PatMat
+    >>> ranker = PatMat().fit([[3.0], [1.0], [2.0]], [1, 0, 0])
     >>> isinstance(ranker, LinearRanker), ranker.coef_.shape
     (True, (1,))
     """

@@ -374,6 +374,7 @@ def own_types() -> set[str]:
     from toprank.control import Outcome
     from toprank.convex.accuracy_at_top.pins import PinTable
     from toprank.convex.algebra.design import Origin
+    from toprank.convex.algebra.fourier import LaplacianSampler
     from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
     from toprank.exact.certificate import Certificate
     from toprank.rankers.parts.spaces import Features, Kernel
@@ -385,7 +386,7 @@ def own_types() -> set[str]:
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
     kept = (*rankers, Outcome, Certificate, KernelMap, RowKernel, Origin, PinTable, Features, Kernel)
     trees = (RankingTree, GradedTree, PackedTrees, NodeSplitter)
-    return {f"{one.__module__}.{one.__qualname__}" for one in (*kept, *trees)}
+    return {f"{one.__module__}.{one.__qualname__}" for one in (*kept, LaplacianSampler, *trees)}
 
 
 def _skops() -> Any:

@@ -19,14 +19,14 @@ from toprank.scale.parts import Part
 __all__ = ["ScoreFiles", "check_folder"]
 
 
-def check_folder(folder: Path, *, argument: str) -> None:
+def check_folder(folder: Path) -> None:
     """Refuse a place no folder can be made at, before work is done for it."""
     if folder.is_dir() and any(folder.iterdir()):
-        raise InputError(f"{argument} {str(folder)!r} is not empty; name a new folder.")
+        raise InputError(f"`all` {str(folder)!r} is not empty; name a new folder.")
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{argument} {str(folder)!r} is a file; name a new folder.")
+        raise InputError(f"`all` {str(folder)!r} is a file; name a new folder.")
     if not folder.parent.is_dir():
-        raise InputError(f"{argument} {str(folder)!r}: there is no folder {str(folder.parent)!r}.")
+        raise InputError(f"`all` {str(folder)!r}: there is no folder {str(folder.parent)!r}.")
 
 
 class ScoreFiles:
@@ -40,7 +40,7 @@ class ScoreFiles:
     """
 
     def __init__(self, folder: Path, id: str | None) -> None:
-        check_folder(folder, argument="--all")
+        check_folder(folder)
         self._folder = folder
         self._id = id
         self._hidden = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))

@@ -16,6 +16,7 @@ __all__ = ["ARGUMENTS", "in_flags", "notes_in_flags"]
 
 ARGUMENTS = frozenset(
     {
+        "all",
         "budget",
         "docs",
         "encoding",
