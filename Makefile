@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
+.PHONY: demo test coverage lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout bench-scale dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -103,6 +103,11 @@ bench-networks: $(VENV)/.bench ## networks beside others, held out, and seconds 
 HELDOUT ?= ../heldout.jsonl
 bench-heldout: $(VENV)/.bench ## hits on unseen halves beside other packages', hours, resumable; HELDOUT=FILE; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_heldout.py --results $(HELDOUT) --page docs/heldout.md
+
+bench-scale: $(VENV)/.bench ## rows beyond memory: 50 million scored beside pandas and DuckDB, and growth from 10^5 to 10^7.5
+	$(PIP_INSTALL) -e ".[cluster]"
+	$(BIN)/python benchmarks/bench_scale.py best
+	$(BIN)/python benchmarks/bench_scale.py growth
 
 reproduce: $(VENV)/.core ## the papers' tables, ours beside theirs; goes on where it stopped; data from TOPRANK_DATA
 	$(BIN)/toprank reproduce --docs docs/reproduction.md

@@ -1,0 +1,267 @@
+"""Rows beyond memory: the best of them beside a loop in pandas and DuckDB, and how all paths grow.
+
+``best`` writes ROWS generated rows of 20 columns as Parquet into a temporary folder, finds the 1000 best by a
+saved model, and lets pandas and DuckDB compute the same score and the same 1000; each in a process of its
+own, in turns.
+``growth`` runs every path on 10^5, 10^5.5, ... rows and prints seconds, peak memory and growth exponents.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+WIDTH, TOP = 20, 1000
+ROW_GROUP = 500_000
+NAMES = [f"x{j:02d}" for j in range(WIDTH)]
+CONTESTANTS = ("toprank", "duckdb", "pandas")
+PATHS = ("score --top", "score --all", "auc", "dcg@100", "logistic", "rerank")
+
+
+# -- data and model --------------------------------------------------------------------------------
+
+
+def write_rows(folder, rows, files=4):
+    """Parquet files of normal numbers and a label, as float32."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    weights = np.linspace(-1.0, 1.0, WIDTH, dtype=np.float32)
+    bounds = np.linspace(0, rows, files + 1).astype(int)
+    for number in range(files):
+        writer = None
+        for begin in range(bounds[number], bounds[number + 1], ROW_GROUP):
+            n = min(ROW_GROUP, bounds[number + 1] - begin)
+            X = rng.standard_normal((WIDTH, n), dtype=np.float32)
+            noise = rng.logistic(size=n)
+            columns = {name: X[j] for j, name in enumerate(NAMES)}
+            table = pa.table({**columns, "y": (weights @ X + noise > 4.0).astype(np.int8)})
+            writer = writer or pq.ParquetWriter(folder / f"items-{number}.parquet", table.schema)
+            writer.write_table(table, row_group_size=ROW_GROUP)
+        if writer is not None:
+            writer.close()
+
+
+def write_model(path):
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+
+    from toprank.datasets import Roles
+    from toprank.model import RankingModel, save_model
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(5000, WIDTH))
+    frame = pd.DataFrame(X, columns=NAMES)
+    frame["y"] = (X @ np.linspace(-1.0, 1.0, WIDTH) + rng.logistic(size=5000) > 4.0).astype(int)
+    save_model(RankingModel.learned(LogisticRegression(), frame, Roles("y")), path)
+
+
+def linear_form(path):
+    """Weights of the raw columns and the intercept."""
+    from toprank.model import load_model
+
+    model = load_model(path)
+    scale, mean = (
+        np.array([getattr(one, name) for one in model.encoder.columns]) for name in ("scale", "mean")
+    )
+    weights = model.ranker.coef_.ravel() / scale
+    return weights, float(model.ranker.intercept_[0] - weights @ mean)
+
+
+# -- the best 1000 ---------------------------------------------------------------------------------
+
+
+def best_by_toprank(folder, threads):
+    from toprank.model import load_model
+    from toprank.scale.addresses import list_files
+    from toprank.scale.parts import open_parts
+    from toprank.scale.scoring import score_parts
+
+    found = score_parts(
+        load_model(folder / "model.json"),
+        open_parts(list_files([str(folder / "items")])),
+        top=TOP,
+        n_jobs=threads,
+    )
+    return [f"{file}:{row}" for file, row in zip(found.file, found.row, strict=True)]
+
+
+def best_by_duckdb(folder, threads):
+    import duckdb
+
+    weights, intercept = linear_form(folder / "model.json")
+    terms = " + ".join(f"{weight!r} * {name}" for weight, name in zip(weights.tolist(), NAMES, strict=True))
+    with duckdb.connect() as connection:
+        connection.execute(f"set threads = {threads}")
+        rows = connection.execute(
+            f"select filename, file_row_number, {terms} + {intercept!r} as score from"
+            f" read_parquet('{folder}/items/*.parquet', filename = true, file_row_number = true)"
+            f" order by score desc limit {TOP}"
+        ).fetchall()
+    return [f"{Path(name).name}:{row + 1}" for name, row, _ in rows]
+
+
+def best_by_pandas(folder, threads):
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    weights, intercept = linear_form(folder / "model.json")
+    best = pd.DataFrame()
+    for path in sorted((folder / "items").glob("*.parquet")):
+        begin = 0
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                frame = file.read_row_group(group, columns=NAMES).to_pandas()
+                score = frame[NAMES].to_numpy(dtype=np.float64) @ weights + intercept
+                place = [f"{path.name}:"] * len(frame)
+                part = pd.DataFrame({"file": place, "row": np.arange(len(frame)) + begin + 1, "score": score})
+                best = pd.concat([best, part]).nlargest(TOP, "score")
+                begin += len(frame)
+    return (best["file"] + best["row"].astype(str)).tolist()
+
+
+# -- the paths -------------------------------------------------------------------------------------
+
+
+def run_path(path, folder):
+    import dask
+    import dask.array as da
+    import pyarrow.parquet as pq
+
+    dask.config.set(scheduler="threads", num_workers=2)
+    if path.startswith("score"):
+        from toprank.workflow.stream import score_stream
+
+        every = Path(tempfile.mkdtemp(dir=folder)) / "scores" if path.endswith("all") else None
+        score_stream(
+            str(folder / "model.json"),
+            [str(folder / "items")],
+            top=TOP if every is None else None,
+            every=every,
+        )
+        return
+    files = sorted((folder / "items").glob("*.parquet"))
+    groups = [(file, k) for file in files for k in range(pq.ParquetFile(file).num_row_groups)]
+    sizes = tuple(pq.ParquetFile(file).metadata.row_group(k).num_rows for file, k in groups)
+
+    def columns(names):
+        def block(block_id=None):
+            file, k = groups[block_id[0]]
+            return pq.ParquetFile(file).read_row_group(k, columns=names).to_pandas().to_numpy()
+
+        return da.map_blocks(block, chunks=(sizes, (len(names),)), dtype=float, meta=np.empty((0, 0)))
+
+    X, y = columns(NAMES), columns(["y"])[:, 0]
+    if path in ("auc", "dcg@100"):
+        from toprank.scale.statistics import statistic_of
+
+        statistic_of(path, y, X[:, 19] - X[:, 0])
+    elif path == "logistic":
+        from toprank.scale.logistic import logistic_regression
+
+        logistic_regression(X, y)
+    else:
+        from toprank import RankSVM, RankThenRerank
+        from toprank.scale.reranking import learn_partitioned
+
+        learn_partitioned(RankThenRerank(reranker=RankSVM(), top=TOP), X, y)
+
+
+# -- in processes of their own ---------------------------------------------------------------------
+
+
+def measured(folder, what, threads=2):
+    """Seconds, peak memory in MB and the answer of one piece of work in a process of its own."""
+    command = [sys.executable, __file__, "one", what, "--folder", str(folder), "--threads", str(threads)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(output.splitlines()[-1])
+
+
+def one(what, folder, threads):
+    import toprank.model  # noqa: F401  # what every contestant's process has loaded
+
+    begin = time.perf_counter()
+    answer = None
+    if what in CONTESTANTS:
+        answer = globals()[f"best_by_{what}"](folder, threads)
+    else:
+        run_path(what, folder)
+    seconds = time.perf_counter() - begin
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "memory": memory, "answer": answer}))
+
+
+def best(rows, repeats, threads):
+    with tempfile.TemporaryDirectory() as name:
+        folder = prepared(Path(name), rows)
+        size = sum(path.stat().st_size for path in (folder / "items").iterdir()) / 1e9
+        print(f"{rows:,} rows x {WIDTH} in {size:.1f} GB of Parquet, {threads} threads")
+        runs = {who: [] for who in CONTESTANTS}
+        for _ in range(repeats):
+            for who in CONTESTANTS:
+                runs[who].append(measured(folder, who, threads))
+                last = runs[who][-1]
+                speed = f"{last['seconds']:7.1f} s  {rows / last['seconds'] / 1e6:6.2f} million rows/s"
+                print(
+                    f"  {who:8s} {speed}  {last['memory']:6.0f} MB  load {os.getloadavg()[0]:.1f}", flush=True
+                )
+        answers = {who: set(some[0]["answer"]) for who, some in runs.items()}
+        print("the same rows:", answers["toprank"] == answers["duckdb"] == answers["pandas"])
+        least = {who: min(one["seconds"] for one in some) for who, some in runs.items()}
+        print(f"toprank / the better of both: {least['toprank'] / min(least['duckdb'], least['pandas']):.2f}")
+
+
+def growth(powers):
+    table = {path: [] for path in PATHS}
+    sizes = [int(10**power) for power in powers]
+    for rows in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = prepared(Path(name), rows)
+            for path in PATHS:
+                result = measured(folder, path)
+                table[path].append(result)
+                print(
+                    f"{rows:>12,} {path:12s} {result['seconds']:8.2f} s {result['memory']:7.0f} MB",
+                    flush=True,
+                )
+    for path, results in table.items():
+        seconds, memory = (np.log([one[key] for one in results[-3:]]) for key in ("seconds", "memory"))
+        slopes = [np.polyfit(np.log(sizes[-3:]), values, 1)[0] for values in (seconds, memory)]
+        print(f"{path:12s} seconds ~ rows^{slopes[0]:.2f}, memory ~ rows^{slopes[1]:.2f}")
+
+
+def prepared(folder, rows):
+    (folder / "items").mkdir()
+    write_rows(folder / "items", rows)
+    write_model(folder / "model.json")
+    return folder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task", choices=("best", "growth", "one"))
+    parser.add_argument("what", nargs="?")
+    parser.add_argument("--rows", type=int, default=50_000_000)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--powers", type=float, nargs="+", default=[5.0, 5.5, 6.0, 6.5, 7.0, 7.5])
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    if given.task == "one":
+        one(given.what, given.folder, given.threads)
+    elif given.task == "best":
+        best(given.rows, given.repeats, given.threads)
+    else:
+        growth(given.powers)
+
+
+if __name__ == "__main__":
+    main()
