@@ -77,6 +77,7 @@ class LinearScreen:
                 running.add_words(column, coefficients, cells)
             if not math.isfinite(running.size):
                 return None
+        running.total -= running.shift
         # Each of the few operations a column goes through, here and in the model, errs by half a unit.
         steps = len(self.columns) + sum(map(len, self.coefficients))
         return Estimate(running.total, 16.0 * steps * _UNIT * running.size, running.noted)
@@ -138,12 +139,14 @@ def _is_number(cells: Any) -> bool:
 class _Running:
     """The estimates of a batch while its columns are added one by one.
 
-    `size` bounds the sum of the absolute values of what was added to any row; infinite where a cell is.
+    `size` bounds the sum of the absolute values of what was added to any row; infinite where a cell is. What
+    centring takes off all rows alike is kept in `shift` and taken off at the end.
     """
 
     total: Floats
     size: float
     product: Floats
+    shift: float = 0.0
     noted: set[tuple[str, str]] = field(default_factory=set)
 
     def add_numbers(self, column: NumberColumn, coefficient: float, cells: Any) -> None:
@@ -159,8 +162,8 @@ class _Running:
         factor = coefficient / column.scale
         shift = column.mean * factor
         np.multiply(values, factor, out=self.product, dtype=np.float64)
-        self.product -= shift
         self.total += self.product
+        self.shift += shift
         self.size += abs(factor) * max(-low, high) + abs(shift)
 
     def add_words(self, column: Column, coefficients: Floats, cells: Any) -> None:
