@@ -55,7 +55,8 @@ def statistic_of(
     y, scores, sample_weight : dask.array.Array, dask Series, or anything array-like
         Labels of two values, scores, and how much each row counts.
     ties : {"worst", "mean", "best"}
-        As in memory.
+        As in memory; ties of fractional weight that memory cannot average over are refused where the top has
+        them, and not looked for below it.
     pos_label : label, optional
         The label of the positives; needed where the two values are not 0 or -1, and 1.
 
