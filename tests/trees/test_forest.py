@@ -152,7 +152,7 @@ def test_many_bins_are_one_code_for_each_value():
     np.testing.assert_array_equal(whole.decision_function(X), binned.decision_function(X))
     coarse = RankingForest(5, max_bins=3, random_state=0).fit(X, y)
     for feature in range(X.shape[1]):
-        inner = coarse.trees_.links[:, 0] == feature
+        inner = coarse.trees_.links[:, 0] >> 1 == feature
         assert len(set(coarse.trees_.numbers[inner])) <= 2 + 1  # two cuts, and the middle of a gap
 
 
@@ -221,11 +221,11 @@ def test_wrong_parameters_are_named(wrong, words):
         RankingForest(**wrong).fit(*data(30))
 
 
-def test_a_forest_keeps_twenty_bytes_a_node():
+def test_a_forest_keeps_sixteen_bytes_a_node():
     X, y = data(400)
     trees = RankingForest(5, random_state=0).fit(X, y).trees_
     kept = sum(part.nbytes for part in (trees.roots, trees.links, trees.numbers))
-    assert kept <= 20 * len(trees.numbers) + 8 * 5
+    assert kept <= 16 * len(trees.numbers) + 8 * 5
 
 
 def test_joined_trees_score_as_one_after_the_other():

@@ -370,15 +370,15 @@ def insert_rows(values, reference, places):
 
 @njit(cache=True, nogil=True, inline="always")
 def descend(X, row, node, links, thresholds):
-    """From a node to the leaf of a row."""
-    feature = links[node, 0]
-    while feature >= 0:
-        value = X[row, feature]
-        if value <= thresholds[node] or (value != value and links[node, 2]):
+    """From a node of packed trees to the leaf of a row."""
+    code = links[node, 0]
+    while code >= 0:
+        value = X[row, code >> 1]
+        if value <= thresholds[node] or (value != value and code & 1):
             node = links[node, 1]
         else:
             node = links[node, 1] + 1
-        feature = links[node, 0]
+        code = links[node, 0]
     return node
 
 

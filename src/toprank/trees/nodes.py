@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FEATURE, CHILD, MISSING_FIRST, LEFT_FIRST = range(4)
-"""Columns of `links`; the last says nothing about where a row goes."""
+"""Columns of `links`."""
 CELLS = 4_000_000
 """Cells of a sparse matrix that are made dense at once."""
 
@@ -145,15 +145,16 @@ class RankingTree:
 
 @dataclass(frozen=True)
 class PackedTrees:
-    """Several trees in one set of arrays, with a value for every leaf: 20 bytes a node.
+    """Several trees in one set of arrays, with a value for every leaf: 16 bytes a node.
 
     A forest of deep trees is larger than its data, so nothing is kept that is not needed to score.
 
     Parameters
     ----------
     roots : array of shape (n_trees,)
-    links : array of int32 of shape (n_nodes, 3)
-        As those of a `RankingTree`, with node numbers of their own.
+    links : array of int32 of shape (n_nodes, 2)
+        Twice the feature, one more where rows that miss it go to the first child (-1 in a leaf); and the
+        first child, with node numbers of their own.
     numbers : array of shape (n_nodes,)
         The threshold of a node that is split, the value of a leaf.
     """
@@ -165,8 +166,10 @@ class PackedTrees:
     @classmethod
     def of(cls, tree: RankingTree, values: Floats) -> PackedTrees:
         """One tree with a value for each node, of which those of the leaves are kept."""
-        links = tree.links[:, :LEFT_FIRST].copy()
-        numbers = np.where(links[:, FEATURE] >= 0, tree.thresholds, values)
+        inner = tree.links[:, FEATURE] >= 0
+        codes = np.where(inner, 2 * tree.links[:, FEATURE] + (tree.links[:, MISSING_FIRST] > 0), -1)
+        links = np.column_stack([codes, tree.links[:, CHILD]]).astype(np.int32)
+        numbers = np.where(inner, tree.thresholds, values)
         return cls(np.zeros(1, dtype=np.int64), links, numbers)
 
     @classmethod
@@ -211,13 +214,13 @@ class TreePile:
 
     def __init__(self) -> None:
         self._roots: list[Ints] = [np.empty(0, dtype=np.int64)]
-        self._links, self._numbers = np.empty((0, LEFT_FIRST), dtype=np.int32), np.empty(0)
+        self._links, self._numbers = np.empty((0, 2), dtype=np.int32), np.empty(0)
         self._size = 0
 
     def add(self, part: PackedTrees) -> None:
         """Put trees behind those that are there."""
         start, end = self._size, self._size + len(part.numbers)
-        self._links.resize((end, LEFT_FIRST), refcheck=False)
+        self._links.resize((end, 2), refcheck=False)
         self._numbers.resize(end, refcheck=False)
         self._links[start:end], self._numbers[start:end] = part.links, part.numbers
         self._links[start:end, CHILD] += np.where(part.links[:, FEATURE] >= 0, start, 0).astype(np.int32)
