@@ -169,10 +169,11 @@ def _own(name: str, listing: pd.DataFrame) -> str:
 def _show_worth(console: Console, report: RankReport) -> None:
     found = report.found
     if found is not None:
-        hold = f"hold {found.ours} hits"
+        hold, chance = f"hold {found.ours} hits", f"{found.chance:.1f}"
         if report.span is not None:
             hold = f"have a mean {report.model.roles.target} of {found.ours:.3g}"
-        console.print(f"Its first {report.budget} {hold}; by chance {found.chance:.3g}{_beside(report)}.")
+            chance = f"{found.chance:.3g}"
+        console.print(f"Its first {report.budget} {hold}; by chance {chance}{_beside(report)}.")
     held_out = report.held_out
     if held_out is None:
         console.print(
