@@ -11,6 +11,7 @@ CASES = [
     ("p_norm", None),
     ("top_push", None),
     ("top_push", 0.3),
+    ("at_top", None),
     ("squared_hinge", 0.25),
     ("logistic", 0.25),
 ]
@@ -26,7 +27,7 @@ def labels(n=40, queries=1, seed=0):
 
 @pytest.mark.parametrize("loss, share", CASES)
 def test_gradients_are_differences(loss, share):
-    rows, scores = labels(queries=1 if loss == "top_push" else 2)
+    rows, scores = labels(queries=2)
     objective = make_objective(rows, loss, p=3.0, negative_share=share)
     point, step = objective(scores), 1e-6
     for row in range(0, len(scores), 3):
@@ -37,7 +38,7 @@ def test_gradients_are_differences(loss, share):
     assert (point.curvature >= 0).all()
 
 
-@pytest.mark.parametrize("loss, share", [one for one in CASES if one[0] != "top_push"])
+@pytest.mark.parametrize("loss, share", [one for one in CASES if one[0] not in ("top_push", "at_top")])
 def test_curvatures_are_second_differences(loss, share):
     rows, scores = labels()
     objective = make_objective(rows, loss, p=3.0, negative_share=share)
@@ -77,3 +78,19 @@ def test_the_highest_negatives_one_pair_after_the_other(loss):
         means.append(cost.mean())
     assert point.value == pytest.approx(np.mean(means))
     assert np.count_nonzero(point.gradient[grade == 0]) <= 4
+
+
+@pytest.mark.parametrize("loss", ["top_push", "at_top"])
+def test_each_query_has_its_own_threshold_and_counts_the_same(loss):
+    """The mean of what each query's rows cost alone; a query of one label has no part in it."""
+    rows, scores = labels(n=60, queries=4, seed=5)
+    grade = np.where(rows.qid == 3, 0.0, rows.grade)
+    together = make_objective(Labels(grade, rows.qid, rows.weight), loss, negative_share=0.3)(scores)
+    alone = []
+    for query in range(3):
+        own = rows.qid == query
+        point = make_objective(Labels(grade[own], None, rows.weight[own]), loss, negative_share=0.3)(scores[own])
+        assert together.gradient[own] == pytest.approx(point.gradient / 3, rel=1e-12)
+        alone.append(point.value)
+    assert together.value == pytest.approx(np.mean(alone), rel=1e-12)
+    assert not together.gradient[rows.qid == 3].any()

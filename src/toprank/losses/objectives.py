@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,10 +93,9 @@ def make_objective(
         sides = PNormPushItems.from_labels(labels.grade, qid=labels.qid, sample_weight=labels.weight)
         return lambda scores: _point(sides.at(scores, p))
     if loss == "top_push":
-        push = _top_push(labels, negative_share)
-        return lambda scores: _point(push.at(scores))
+        return _by_query(labels, lambda part: _top_push(part, negative_share))
     if loss == "at_top":
-        return _at_top(labels, top_share)
+        return _by_query(labels, lambda part: _at_top(part, top_share))
     if loss in ("ndcg", "cross_entropy"):
         items: Any = (
             NDCGPairs.from_labels(labels.grade, labels.qid, k=k)
@@ -134,11 +133,45 @@ def _at_top(labels: Labels, share: float) -> Objective:
     return lambda scores: _point(loss.at(scores, upper, weight))
 
 
-def _top_push(labels: Labels, negative_share: float | None) -> SmoothedTopPush:
+def _top_push(labels: Labels, negative_share: float | None) -> Objective:
     weight = np.ones(len(labels.grade)) if labels.weight is None else labels.weight
     up, down = np.flatnonzero(labels.grade > 0), np.flatnonzero(labels.grade <= 0)
     caps = None if negative_share is None else QuantileMean(negative_share).caps(weight[down])
-    return SmoothedTopPush(up, down, weight[up] / weight[up].sum(), caps, SquaredHinge(), WIDTH)
+    push = SmoothedTopPush(up, down, weight[up] / weight[up].sum(), caps, SquaredHinge(), WIDTH)
+    return lambda scores: _point(push.at(scores))
+
+
+def _by_query(labels: Labels, of_one_list: Callable[[Labels], Objective]) -> Objective:
+    """A loss of one list where there are no queries; else the mean over the queries with both labels."""
+    if labels.qid is None:
+        return of_one_list(labels)
+    order = np.argsort(labels.qid, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(labels.qid[order])) + 1)
+    weight = np.ones(len(order)) if labels.weight is None else labels.weight
+    groups = [rows for rows in groups if _both_labels(labels.grade[rows][weight[rows] > 0])]
+    if not groups:
+        raise ValueError("There is no query with items of both classes and positive weight to order.")
+    return _MeanOverQueries(groups, [of_one_list(replace(labels.take(rows), qid=None)) for rows in groups])
+
+
+def _both_labels(grade: Floats) -> bool:
+    return 0 < np.count_nonzero(grade > 0) < len(grade)
+
+
+class _MeanOverQueries:
+    """Each query has its own threshold, and all count the same."""
+
+    def __init__(self, groups: list[NDArray[np.intp]], objectives: list[Objective]) -> None:
+        self._groups, self._objectives = groups, objectives
+
+    def __call__(self, scores: Floats) -> LossPoint:
+        value, gradient, curvature = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
+        share = 1.0 / len(self._groups)
+        for rows, objective in zip(self._groups, self._objectives, strict=True):
+            point = objective(scores[rows])
+            value += share * point.value
+            gradient[rows], curvature[rows] = share * point.gradient, share * point.curvature
+        return LossPoint(value, gradient, curvature)
 
 
 class _Localized:

@@ -246,6 +246,5 @@ class RankNet(NetworkRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = self.loss != "ndcg"
-        tags.ranker_tags.queries = self.loss not in ("top_push", "at_top")
         tags.ranker_tags.at_top = self.loss in AT_TOP or self.negative_share is not None
         return tags

@@ -248,8 +248,7 @@ class GradientBoostingRanker(BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.ranker_tags.weights = True
-        tags.ranker_tags.queries = self.loss != "top_push"
+        tags.ranker_tags.weights = tags.ranker_tags.queries = True
         tags.ranker_tags.at_top = self.loss in AT_TOP or self.negative_share is not None
         tags.input_tags.allow_nan = True
         return tags
