@@ -75,8 +75,8 @@ def models(name, seed):
     return found
 
 
-TWO_LABELS = {"logistic regression", "RankNet, p-norm push", "RankNet, top push", "DirectLossRanker", "SoDeepRanker",
-              "RankNet, top 10 % of the negatives"}  # fmt: skip
+TWO_LABELS = {"logistic regression", "RankNet, p-norm push", "RankNet, top push",
+              "RankNet, top 10 % of the negatives", "DirectLossRanker", "SoDeepRanker"}  # fmt: skip
 NO_QUERIES = {"logistic regression"}
 
 

@@ -89,7 +89,9 @@ def test_each_query_has_its_own_threshold_and_counts_the_same(loss):
     alone = []
     for query in range(3):
         own = rows.qid == query
-        point = make_objective(Labels(grade[own], None, rows.weight[own]), loss, negative_share=0.3)(scores[own])
+        point = make_objective(Labels(grade[own], None, rows.weight[own]), loss, negative_share=0.3)(
+            scores[own]
+        )
         assert together.gradient[own] == pytest.approx(point.gradient / 3, rel=1e-12)
         alone.append(point.value)
     assert together.value == pytest.approx(np.mean(alone), rel=1e-12)

@@ -155,7 +155,7 @@ def _by_query(labels: Labels, of_one_list: Callable[[Labels], Objective]) -> Obj
 
 
 def _both_labels(grade: Floats) -> bool:
-    return 0 < np.count_nonzero(grade > 0) < len(grade)
+    return bool(0 < np.count_nonzero(grade > 0) < len(grade))
 
 
 class _MeanOverQueries:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.labels import KINDS, LabelKind, positives
 from toprank.statistics.counts import CountTable, GradedForm, PairSum
 from toprank.statistics.groups import TieGroups, Ties, check_ties, tie_groups, tie_orders
-from toprank.statistics.inputs import as_vector, read_classes, read_list, read_values
+from toprank.statistics.inputs import WHOLE_WEIGHTS, as_vector, read_classes, read_list, read_values, repeated
 from toprank.statistics.queries import Queries, QueryGroups, query_groups, short_lists
 
 __all__ = ["BipartiteStatistic", "LinearRankStatistic", "RankStatistic", "Ties", "register", "registered"]
@@ -28,7 +28,6 @@ Floats = NDArray[np.float64]
 Starts = NDArray[np.int64]
 Rows = NDArray[np.intp] | NDArray[np.bool_] | slice
 _REGISTRY: dict[str, type[RankStatistic]] = {}
-WHOLE_WEIGHTS_ONLY = "takes whole-number sample_weight only (a weight is a number of copies)"
 
 
 class RankStatistic(ABC):
@@ -206,11 +205,7 @@ class RankStatistic(ABC):
 
     def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
         """Value on clean input; by definition, so slow where many labels tie under ``ties="mean"``."""
-        if weight is not None:
-            if bool((weight != np.floor(weight)).any()):
-                raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
-            copies = weight.astype(np.intp)
-            labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
+        labels, scores = repeated(labels, scores, weight, str(self))
         order = np.lexsort((-labels.astype(float) if ties == "best" else labels, -scores))
         ranked, ranked_scores = labels[order], scores[order]
         if ties != "mean":
@@ -326,7 +321,7 @@ class LinearRankStatistic(BipartiteStatistic):
     def _weights_above(self, depth: float, n: float, n_pos: float) -> Floats:
         """Weights of the positions above the depth; real totals only where a subclass gives them meaning."""
         if n != int(n) or n_pos != int(n_pos):
-            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+            raise ValueError(f"{self} {WHOLE_WEIGHTS}")
         return self.weights(int(n), int(n_pos))[: int(depth)]
 
     def _undivided(self, depth: float, n: float, n_pos: float) -> Floats:

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, RankStatistic, register
+from toprank.statistics.base import RankStatistic, register
 from toprank.statistics.counts import PairSum
 from toprank.statistics.groups import TIES, Ties
-from toprank.statistics.inputs import read_values
+from toprank.statistics.inputs import WHOLE_WEIGHTS, read_values, repeated
 from toprank.statistics.localized import LocalAUC, LocalizedRankingLoss, WeakRankingLoss
 from toprank.statistics.pairs import (
     LevelledList,
@@ -103,7 +103,7 @@ class _PairStatistic(RankStatistic):
 
     def _need_total(self, total: float) -> None:
         if math.isnan(total):
-            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+            raise ValueError(f"{self} {WHOLE_WEIGHTS}")
 
 
 @register
@@ -212,11 +212,7 @@ class SpearmanRho(RankStatistic):
     def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
         from scipy.stats import rankdata  # half a second to load
 
-        if weight is not None:
-            if bool((weight != np.floor(weight)).any()):
-                raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
-            copies = weight.astype(np.intp)
-            labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
+        labels, scores = repeated(labels, scores, weight, str(self))
         ranks = rankdata(labels)
         if ties == "mean":
             places = rankdata(scores)

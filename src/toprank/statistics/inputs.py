@@ -12,15 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.labels import top_label
 
 __all__ = [
+    "WHOLE_WEIGHTS",
     "as_vector",
     "read_classes",
     "read_list",
     "read_sample_weight",
     "read_scores",
     "read_values",
+    "repeated",
 ]
 
 Array = NDArray[Any]
+WHOLE_WEIGHTS = "takes whole-number sample_weight only (a weight is a number of copies)"
 
 
 def as_vector(values: ArrayLike, name: str) -> Array:
@@ -189,3 +192,17 @@ def read_list(
     if weight is not None and weight.min() == 0:
         return y, values, weight, np.flatnonzero(weight)
     return y, values, weight, slice(None)
+
+
+def repeated(labels: Array, scores: Array, weight: Array | None, name: str) -> tuple[Array, Array]:
+    """Rows as often as their whole weights say.
+
+    >>> repeated(np.array([1, 0]), np.array([0.5, 0.2]), np.array([2.0, 1.0]), "mine")[0]
+    array([1, 1, 0])
+    """
+    if weight is None:
+        return labels, scores
+    if bool((weight != np.floor(weight)).any()):
+        raise ValueError(f"{name} {WHOLE_WEIGHTS}")
+    copies = weight.astype(np.intp)
+    return np.repeat(labels, copies), np.repeat(scores, copies)

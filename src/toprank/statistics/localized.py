@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import LabelKind
-from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, RankStatistic, register
+from toprank.statistics.base import BipartiteStatistic, RankStatistic, register
 from toprank.statistics.counts import CountTable, GradeSum
 from toprank.statistics.cutoffs import Cutoff, check_cutoff, cutoff_positions
 from toprank.statistics.groups import TieGroups, Ties
-from toprank.statistics.inputs import read_values
+from toprank.statistics.inputs import WHOLE_WEIGHTS, read_values, repeated
 from toprank.statistics.pairs import LevelledList, comparable_mass
 from toprank.statistics.queries import QueryGroups
 
@@ -127,11 +127,7 @@ class TopStatistic(RankStatistic):
         return self._checked_value(labels, -np.arange(labels.size, dtype=np.float64), "worst", None)
 
     def _value(self, labels: NDArray[Any], scores: Floats, ties: Ties, weight: Floats | None) -> float:
-        if weight is not None:
-            if bool((weight != np.floor(weight)).any()):
-                raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
-            copies = weight.astype(np.intp)
-            labels, scores = np.repeat(labels, copies), np.repeat(scores, copies)
+        labels, scores = repeated(labels, scores, weight, str(self))
         size = int(cutoff_positions(self.at, labels.size, True))
         return self._of_list(labels, Edge.of(labels, scores, size), ties)
 
@@ -380,7 +376,7 @@ class LocalAUC(BipartiteStatistic):
         from toprank.statistics import _pair_kernels
 
         if not groups.whole:
-            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+            raise ValueError(f"{self} {WHOLE_WEIGHTS}")
         depth = cutoff_positions(self.at, groups.n, True)
         pairs = _pair_kernels.local_pairs(groups.positives, groups.negatives, groups.n_neg, depth)
         return float(pairs / (groups.n_pos * groups.n_neg))

@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.statistics.base import WHOLE_WEIGHTS_ONLY, BipartiteStatistic, register
+from toprank.statistics.base import BipartiteStatistic, register
 from toprank.statistics.counts import CountTable
 from toprank.statistics.groups import TieGroups
+from toprank.statistics.inputs import WHOLE_WEIGHTS
 from toprank.statistics.queries import QueryGroups
 
 __all__ = [
@@ -95,7 +96,7 @@ class ReciprocalRank(BipartiteStatistic):
         from toprank.statistics import _kernels
 
         if not groups.whole:
-            raise ValueError(f"{self} {WHOLE_WEIGHTS_ONLY}")
+            raise ValueError(f"{self} {WHOLE_WEIGHTS}")
         return float(_kernels.first_positive(groups.positives, groups.negatives))
 
     def _expected_each(self, groups: QueryGroups) -> Floats:

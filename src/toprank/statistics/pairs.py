@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.statistics.base import WHOLE_WEIGHTS_ONLY
 from toprank.statistics.groups import TIES, Ties, check_ties
-from toprank.statistics.inputs import as_vector, read_sample_weight, read_scores, read_values
+from toprank.statistics.inputs import WHOLE_WEIGHTS, as_vector, read_sample_weight, read_scores, read_values
 
 __all__ = [
     "LevelledList",
@@ -169,7 +168,7 @@ def pair_counts(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | N
     values = read_scores(scores, labels.size)
     weight = read_sample_weight(sample_weight, labels.size)
     if weight is not None and bool((weight != np.floor(weight)).any()):
-        raise ValueError(f"pair_counts {WHOLE_WEIGHTS_ONLY}")
+        raise ValueError(f"pair_counts {WHOLE_WEIGHTS}")
     return count_pairs(labels, values, weight)
 
 

@@ -134,16 +134,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     began = time.perf_counter()
     watch = watch or Silent()
     _check(source, options)
-    budget, aim, settings = checked_settings(
-        source,
-        budget=options.budget,
-        statistic=options.statistic,
-        depth=options.depth,
-        base=options.base,
-        time_limit=options.time_limit,
-        held_out=options.held_out,
-        seed=options.seed,
-    )
+    budget, aim, settings = checked_settings(source, options)
     items, statistic = Items.of(source.labelled, source.times), aim.measured
     training_rows = int(source.rows * (1 - options.held_out))
     able = _contenders(items, settings, training_rows, options)

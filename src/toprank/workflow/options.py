@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -100,18 +101,29 @@ class RankOptions:
         return RERANK if about_reranking and self.prefer == "best" else ENSEMBLE
 
 
-def checked_settings(
-    source: Source,
-    *,
-    budget: int | None,
-    statistic: str | None,
-    depth: int | None,
-    base: str,
-    time_limit: float | None,
-    held_out: float,
-    seed: int,
-) -> tuple[int, Aim, Settings]:
+class FitOptions(Protocol):
+    """What all commands that fit are told."""
+
+    @property
+    def budget(self) -> int | None: ...
+    @property
+    def statistic(self) -> str | None: ...
+    @property
+    def depth(self) -> int | None: ...
+    @property
+    def base(self) -> str: ...
+    @property
+    def time_limit(self) -> float | None: ...
+    @property
+    def held_out(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def checked_settings(source: Source, options: FitOptions) -> tuple[int, Aim, Settings]:
     """Budget, statistics and the settings of a fit, or one line about the option that cannot be."""
+    budget, depth, base, seed = options.budget, options.depth, options.base, options.seed
+    time_limit, held_out = options.time_limit, options.held_out
     longest = list_length(source)
     number = max(1, min(USUAL_BUDGET, longest // SHARE_OF_A_SHORT_LIST)) if budget is None else budget
     if not 1 <= number <= longest:
@@ -119,7 +131,7 @@ def checked_settings(
     deep = min(max(DEPTH_FACTOR * number, 2), longest) if depth is None else depth
     if not 2 <= deep <= longest:
         raise InputError(f"--depth {deep}: give a number from 2 to {longest}, the length of the list.")
-    aim = aim_of(statistic, number, source.kind)
+    aim = aim_of(options.statistic, number, source.kind)
     _check_queries(source)
     _check_cutoff(aim, deep, source)
     check_base(base)

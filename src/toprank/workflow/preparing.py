@@ -26,16 +26,7 @@ def asked_for(source: Source, options: RankOptions) -> tuple[int, Aim, Settings,
     check_kind(wanted, source.kind)
     exact.check(wanted, depth=options.depth)
     demands = None if exact.constraints is None else read_demands(exact.constraints)
-    budget, aim, settings = checked_settings(
-        source,
-        budget=options.budget,
-        statistic=options.statistic,
-        depth=options.depth,
-        base=options.base,
-        time_limit=options.time_limit,
-        held_out=options.held_out,
-        seed=options.seed,
-    )
+    budget, aim, settings = checked_settings(source, options)
     if not aim.measured.greater_is_better:
         raise InputError(
             f"--statistic '{aim.measured}' is a loss: toprank compare shows it; name one to be large here."

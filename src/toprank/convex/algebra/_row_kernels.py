@@ -4,8 +4,25 @@ Symbols: `walk` items each have a window ``first <= k < last`` of positions in t
 block; both ends only move forward along a block. An empty `weight` stands for ones.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+
+class Walk(NamedTuple):
+    """Items that each have a window of positions in the other list of their block."""
+
+    weight: NDArray[np.float64]
+    items: NDArray[np.int32]
+    start: NDArray[np.int64]
+    """Where the walkers of each block begin."""
+    other: NDArray[np.int32]
+    other_start: NDArray[np.int64]
+    block_weight: NDArray[np.float64]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
 
 
 @njit(cache=True, nogil=True)
@@ -53,34 +70,21 @@ def _next_walker(state, running, walk_start, first, last):
 
 
 @njit(cache=True, nogil=True)
-def window_sums(
-    X,
-    weight,
-    walk,
-    walk_start,
-    other,
-    other_start,
-    block_weight,
-    first,
-    last,
-    state,
-    running,
-    rows,
-    sums,
-):
+def window_sums(X, walk, state, running, rows, sums):
     """Fill `sums` with the weighted sums of rows over the next walkers' windows; returns how many.
 
     `state` and `running` carry the walk from one call to the next; walkers with an empty window are left
     out. `rows` gets the walkers' item numbers.
     """
+    weight, other, first, last = walk.weight, walk.other, walk.first, walk.last
     unit = len(weight) == 0
     n_features = X.shape[1]
     filled = 0
     while filled < len(sums):
-        walker = _next_walker(state, running, walk_start, first, last)
+        walker = _next_walker(state, running, walk.start, first, last)
         if walker < 0:
             break
-        begin, item = other_start[state[0]], walk[walker]
+        begin, item = walk.other_start[state[0]], walk.items[walker]
         for k in range(state[2], first[walker]):
             row = other[begin + k]
             b = 1.0 if unit else weight[row]
@@ -92,7 +96,7 @@ def window_sums(
             for feature in range(n_features):
                 running[feature] += b * X[row, feature]
         state[2], state[3] = first[walker], last[walker]
-        scale = block_weight[state[0]] * (1.0 if unit else weight[item])
+        scale = walk.block_weight[state[0]] * (1.0 if unit else weight[item])
         rows[filled] = item
         for feature in range(n_features):
             sums[filled, feature] = scale * running[feature]
@@ -101,32 +105,17 @@ def window_sums(
 
 
 @njit(cache=True, nogil=True)
-def sparse_window_cross(
-    data,
-    indices,
-    indptr,
-    weight,
-    walk,
-    walk_start,
-    other,
-    other_start,
-    block_weight,
-    first,
-    last,
-    state,
-    running,
-    budget,
-    cross,
-):
+def sparse_window_cross(data, indices, indptr, walk, state, running, budget, cross):
     """Add to `cross` the products x_walker (sum over its window)^T of sparse rows; False if more are left."""
+    weight, other, first, last = walk.weight, walk.other, walk.first, walk.last
     unit = len(weight) == 0
     n_features = len(running)
     work = 0
     while work < budget:
-        walker = _next_walker(state, running, walk_start, first, last)
+        walker = _next_walker(state, running, walk.start, first, last)
         if walker < 0:
             return True
-        begin, item = other_start[state[0]], walk[walker]
+        begin, item = walk.other_start[state[0]], walk.items[walker]
         for k in range(state[2], first[walker]):
             row = other[begin + k]
             work += _add_sparse_row(data, indices, indptr, row, -1.0 if unit else -weight[row], running)
@@ -134,7 +123,7 @@ def sparse_window_cross(
             row = other[begin + k]
             work += _add_sparse_row(data, indices, indptr, row, 1.0 if unit else weight[row], running)
         state[2], state[3] = first[walker], last[walker]
-        scale = block_weight[state[0]] * (1.0 if unit else weight[item])
+        scale = walk.block_weight[state[0]] * (1.0 if unit else weight[item])
         for p in range(indptr[item], indptr[item + 1]):
             value = scale * data[p]
             target = cross[indices[p]]

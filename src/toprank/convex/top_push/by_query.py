@@ -11,7 +11,6 @@ and dual value meet.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -141,7 +140,14 @@ class QueryPushProblem:
 
     def rounded(self, width: float, lift: float | Floats) -> RoundedLists:
         """The problem with its corners rounded."""
-        return RoundedLists(self, width, np.broadcast_to(lift, len(self.lists)))
+        lifts = np.broadcast_to(lift, len(self.lists))
+        rounded = (
+            SmoothedTopPush(
+                one.positives, one.negatives, one.costs, one.caps, self.surrogate, width, float(own)
+            )
+            for one, own in zip(self.lists, lifts, strict=True)
+        )
+        return RoundedLists(self, SmoothedLists(tuple(rounded), self.start))
 
 
 @dataclass(frozen=True)
@@ -149,24 +155,12 @@ class RoundedLists:
     """The rounded problem as `toprank.convex.algebra.newton` wants it."""
 
     problem: QueryPushProblem
-    width: float
-    lifts: Floats
+    loss: SmoothedLists
     C: float = 1.0
 
     @property
     def design(self) -> Design:
         return self.problem.design
-
-    @cached_property
-    def loss(self) -> SmoothedLists:
-        surrogate = self.problem.surrogate
-        lists = tuple(
-            SmoothedTopPush(
-                one.positives, one.negatives, one.costs, one.caps, surrogate, self.width, float(lift)
-            )
-            for one, lift in zip(self.problem.lists, self.lifts, strict=True)
-        )
-        return SmoothedLists(lists, self.problem.start)
 
     def at(self, scores: Floats) -> SmoothedListsPoint:
         return self.loss.at(scores)

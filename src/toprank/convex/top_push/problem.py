@@ -100,7 +100,8 @@ class TopPushProblem:
 
     def rounded(self, width: float, lift: float) -> RoundedTopPush:
         """The problem with its corners rounded."""
-        return RoundedTopPush(self, width, lift)
+        sides = self.positives, self.negatives, self.costs, self.caps
+        return RoundedTopPush(self, SmoothedTopPush(*sides, self.surrogate, width, lift))
 
     def zero(self) -> TopPushPoint:
         """The point w = 0, where all are tied."""
@@ -178,18 +179,12 @@ class RoundedTopPush:
     """The rounded problem as `toprank.convex.algebra.newton` wants it."""
 
     problem: TopPushProblem
-    width: float
-    lift: float
+    loss: SmoothedTopPush
     C: float = 1.0
 
     @property
     def design(self) -> Design:
         return self.problem.design
-
-    @cached_property
-    def loss(self) -> SmoothedTopPush:
-        p = self.problem
-        return SmoothedTopPush(p.positives, p.negatives, p.costs, p.caps, p.surrogate, self.width, self.lift)
 
     def at(self, scores: Floats) -> SmoothedPoint:
         return self.loss.at(scores)
