@@ -6,7 +6,7 @@ Seconds are those of the clock, then those of the processor: on a busy machine o
     python benchmarks/bench_exact.py --parts proofs,interrupted
     python benchmarks/bench_exact.py --only pima --seeds 1
     python benchmarks/bench_exact.py --parts gaps --seconds 60
-    python benchmarks/bench_exact.py --parts statistics --seconds 300 --seeds 3
+    python benchmarks/bench_exact.py --parts statistics --seconds 300 --seeds 3 --only pima --method boxes
 
 Data sets come from the folder TOPRANK_DATA. Protocol: training half by the seed, standardised, top K by
 LogisticRegression(C=1e4), log2-DCG. Every line is a process of its own, so that its memory is its own;
@@ -138,13 +138,19 @@ def beyond() -> dict[str, Callable[[], Task]]:
 # -- processes --------------------------------------------------------------------------------
 
 
-def by_search(make: Callable[[], Task], seconds: float, threads: int, checkpoint: str | None = None) -> Line:
+def by_search(
+    make: Callable[[], Task],
+    seconds: float,
+    threads: int,
+    checkpoint: str | None = None,
+    method: str = "auto",
+) -> Line:
     """Run the search; called in a process of its own."""
     problem, start = make()
-    compile_for(problem)
+    compile_for(problem, method)
     begin = time.process_time()
     with Run(time_limit=seconds, rng=0) as run:
-        found = search(problem, run, starts=[start], n_jobs=threads, checkpoint=checkpoint)
+        found = search(problem, run, starts=[start], n_jobs=threads, checkpoint=checkpoint, method=method)
     return _line(found, begin)
 
 
@@ -174,7 +180,8 @@ def show(label: str, who: str, line: Line) -> None:
     )  # a solver's own count may stay below the true value
     print(
         f"{label:46s} {who:7s} {c.value:9.4f} {c.bound:9.4f} {c.gap:8.3%} {c.status.value:11s}"
-        f" {c.nodes:>9d} {c.seconds:7.2f} s {line.processor_seconds:7.2f} s (found {found}) {line.megabytes:4.0f} MB  {c.method}",
+        f" {c.nodes:>9d} {c.seconds:7.2f} s {line.processor_seconds:7.2f} s (found {found})"
+        f" {line.megabytes:4.0f} MB  {c.method}",
         flush=True,
     )
 
@@ -198,11 +205,12 @@ def show_compilation() -> None:
             print(f"all kernels {what} in {seconds:.1f} s, Python's start included", flush=True)
 
 
-def show_proofs(tasks: dict[str, Callable[[], Task]], only: str, seconds: float, threads: int) -> None:
+def show_proofs(tasks: dict[str, Callable[[], Task]], options: argparse.Namespace, threads: int) -> None:
     for label, make in tasks.items():
-        if only in label:
+        if options.only in label:
             with processes(1) as pool:
-                show(label, "search", pool.submit(by_search, make, seconds, threads).result())
+                line = pool.submit(by_search, make, options.seconds, threads, None, options.method)
+                show(label, "search", line.result())
 
 
 def show_interrupted(seconds: float) -> None:
@@ -237,15 +245,16 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the name of the problems to run")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--method", default="auto", help="of the proofs and statistics: boxes, cells, slices")
     options = parser.parse_args()
     parts = options.parts.split(",")
     if "compilation" in parts:
         show_compilation()
     compile_all(dict(os.environ))  # so that no line's memory is that of the compiler
     if "proofs" in parts:
-        show_proofs(proofs(options.seeds), options.only, options.seconds, TWO_THREADS)
+        show_proofs(proofs(options.seeds), options, TWO_THREADS)
     if "statistics" in parts:
-        show_proofs(side_by_side(options.seeds), options.only, options.seconds, ONE_THREAD)
+        show_proofs(side_by_side(options.seeds), options, ONE_THREAD)
     if "interrupted" in parts:
         show_interrupted(options.seconds)
     if "gaps" in parts:

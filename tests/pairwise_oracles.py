@@ -66,14 +66,19 @@ def numerical_gradient(function, at, step=1e-6):
     return gradient
 
 
-def rank_svm(X, y, C, *, squared=False, penalty="l2", gram=None, **pair_options):
-    """Optimal value and coefficients of RankSVM, by cvxpy and Clarabel; with `gram`, f = gram @ beta."""
+def rank_svm(X, y, C, *, squared=False, graded=False, penalty="l2", gram=None, **pair_options):
+    """Optimal value and coefficients of RankSVM, by cvxpy and Clarabel; with `gram`, f = gram @ beta.
+
+    `graded` multiplies a lead in score by the difference of the labels.
+    """
     import cvxpy as cp
 
     pairs = all_pairs(y, **pair_options)
     design = np.asarray(X, dtype=float) if gram is None else gram
     rows = np.array([design[i] - design[j] for i, j, _ in pairs])
     weight = np.array([w for _, _, w in pairs])
+    if graded:
+        rows = rows * np.array([[y[i] - y[j]] for i, j, _ in pairs])
     coef = cp.Variable(design.shape[1])
     lost = cp.pos(1 - rows @ coef)
     loss = cp.sum(cp.multiply(weight, cp.square(lost) if squared else lost))

@@ -34,6 +34,7 @@ APPROXIMATIONS = [
     {"kernel": "rbf", "approximation": "nystroem", "n_components": 20},
     {"kernel": "rbf", "approximation": "fourier", "n_components": 20},
 ]
+LOW_RANK = {"kernel": "rbf", "approximation": "nystroem", "n_components": 10, "n_landmarks": 20}
 LAPLACIAN = {"kernel": "laplacian", "approximation": "fourier", "n_components": 20}
 PROJECTION = {"solver": "gradient_projection", "tol": 1e-3, "max_iter": 20_000}
 QUICK = toprank.DirectRanker(n_restarts=1)
@@ -151,6 +152,7 @@ MODES = {
         {},
         [
             *modes("loss", "squared_hinge"),
+            *({"loss": "graded_hinge", "levels": levels} for levels in ("ordinal", "continuous")),
             *modes("norm", "l1"),
             {"norm": "l1", "loss": "squared_hinge"},
             {"norm": "lq", "loss": "squared_hinge"},
@@ -160,6 +162,7 @@ MODES = {
             *modes("weighting", "queries", "top", "top@5"),
             *modes("kernel", *KERNELS),
             *APPROXIMATIONS,
+            LOW_RANK,
             PROJECTION,
         ],
     ),

@@ -36,6 +36,9 @@ CONFIGURATIONS = {
     "svm, as many landmarks as features": lambda: toprank.RankSVM(
         kernel="rbf", approximation="nystroem", n_components=4
     ),
+    "svm, more landmarks than features": lambda: toprank.RankSVM(
+        kernel="rbf", approximation="nystroem", n_components=3, n_landmarks=9
+    ),
     "svm, generator": lambda: toprank.RankSVM(random_state=np.random.RandomState(0)),
     "at top, as many landmarks as features": lambda: toprank.AccuracyAtTop(
         0.2, kernel="rbf", approximation="nystroem", n_components=4

@@ -116,9 +116,39 @@ def test_listed_pairs_are_the_pairs():
 def test_zone_pairs_are_those_near_the_kink():
     rng = np.random.default_rng(2)
     y, scores = rng.integers(0, 3, 30), rng.normal(size=30)
-    uppers, lowers, _ = pairwise_loss(Pairs.from_labels(y), scores, smoothing=0.3).zone_pairs()
+    uppers, lowers, _, margins = pairwise_loss(Pairs.from_labels(y), scores, smoothing=0.3).zone_pairs()
     near = {(i, j) for i, j, _ in oracle.all_pairs(y) if abs(1 - scores[i] + scores[j]) < 0.3}
     assert set(zip(uppers.tolist(), lowers.tolist(), strict=True)) == near
+    assert (margins == 1.0).all()
+
+
+def test_graded_pairs_are_won_by_one_over_the_difference_of_their_labels():
+    rng = np.random.default_rng(3)
+    y, scores, weight = rng.integers(0, 4, 30) * 0.5, rng.normal(size=30), rng.uniform(1, 2, 30)
+    pairs = Pairs.from_labels(y, sample_weight=weight, graded=True)
+    listed = oracle.all_pairs(y, weight=weight)
+    mean = sum(w * (y[i] - y[j]) for i, j, w in listed)
+    assert 1.0 / pairs.mean_margin == pytest.approx(mean)
+    assert pairs.widest_margin == 2.0
+
+    def loss(at):
+        return sum(w * max(0.0, 1.0 - (y[i] - y[j]) * (at[i] - at[j])) for i, j, w in listed) / mean
+
+    point = pairwise_loss(pairs, scores)
+    assert point.value == pytest.approx(loss(scores))
+    for k in range(30):
+        step = np.zeros(30)
+        step[k] = 1e-7
+        assert point.gradient[k] == pytest.approx(
+            (loss(scores + step) - loss(scores - step)) / 2e-7, abs=1e-6
+        )
+    uppers, lowers, _, margins = pairwise_loss(pairs, scores, smoothing=0.3).zone_pairs()
+    near = {(i, j) for i, j, _ in listed if abs(1 / (y[i] - y[j]) - scores[i] + scores[j]) < 0.3}
+    assert set(zip(uppers.tolist(), lowers.tolist(), strict=True)) == near
+    np.testing.assert_allclose(margins, 1.0 / (y[uppers] - y[lowers]))
+    part = pairs.subset(np.arange(0, 30, 2))
+    some = pairwise_loss(part, scores[::2], smoothing=9.0).zone_pairs()
+    np.testing.assert_allclose(some[3], 1.0 / (y[::2][some[0]] - y[::2][some[1]]))
 
 
 @given(

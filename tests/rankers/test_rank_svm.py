@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
@@ -46,6 +47,8 @@ def test_kernels_given_in_other_ways():
     np.testing.assert_allclose(by_rows.decision_function(X), reference, atol=1e-6)
     landmarks = RankSVM(kernel="rbf", gamma=0.5, approximation="nystroem", n_components=30, random_state=0)
     np.testing.assert_allclose(landmarks.fit(X, y).decision_function(X), reference, atol=1e-3)
+    few = clone(landmarks).set_params(n_components=20, n_landmarks=30).fit(X, y)
+    assert np.corrcoef(few.decision_function(X), reference)[0, 1] > 0.99
     fourier = RankSVM(kernel="rbf", gamma=0.5, approximation="fourier", n_components=3000, random_state=0)
     assert np.corrcoef(fourier.fit(X, y).decision_function(X), reference)[0, 1] > 0.98
     linear = RankSVM(kernel="linear").fit(X, y)
@@ -62,10 +65,58 @@ def test_kernels_that_cannot_be():
         RankSVM(kernel="poly", approximation="fourier").fit(X, y)
     with pytest.raises(ValueError, match="selects features"):
         RankSVM(kernel="rbf", norm="l1").fit(X, y)
+    nystroem = {"kernel": "rbf", "approximation": "nystroem", "n_components": 5}
+    with pytest.raises(ValueError, match=r"n_landmarks=4 rows have no n_components=5"):
+        RankSVM(**nystroem, n_landmarks=4).fit(X, y)
+    with pytest.raises(ValueError, match=r"n_landmarks=0"):
+        RankSVM(**nystroem, n_landmarks=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"n_landmarks=9 is for approximation='nystroem'"):
+        RankSVM(kernel="rbf", n_landmarks=9).fit(X, y)
     with pytest.warns(UserWarning, match="not positive semidefinite"):
         RankSVM(kernel="precomputed").fit(-np.eye(4), [0, 1, 0, 1])
     with pytest.raises(AttributeError, match="dual_coef_"):
         RankSVM().fit(X, y).dual_coef_  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "continuous"])
+@pytest.mark.parametrize("options", [{}, {"weighting": "queries"}, {"sample_weight": True}])
+def test_the_graded_hinge_multiplies_leads_by_the_difference_of_the_labels(kind, options):
+    rng = np.random.default_rng(4)
+    X, qid = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    y = rng.integers(0, 4, 40) * 1.5 if kind == "ordinal" else X[:, 0] + rng.normal(size=40)
+    given = dict(options)
+    weight = rng.integers(1, 4, 40).astype(float) if given.pop("sample_weight", False) else None
+    ranker = RankSVM(5.0, loss="graded_hinge", levels=kind, tol=1e-9, **given)
+    ranker.fit(X, y, sample_weight=weight, qid=qid)
+    value, coef = oracle.rank_svm(X, y, 5.0, graded=True, qid=qid, weight=weight, **given)
+    np.testing.assert_allclose(ranker.coef_, coef, atol=1e-6)
+    assert ranker.outcome_.value == pytest.approx(value, rel=1e-8)
+    assert ranker.outcome_.status == "optimal"
+
+
+def test_the_graded_hinge_with_more_pairs_than_can_be_settled_one_by_one():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(260, 3))
+    y = np.round(80.0 + 60.0 * X[:, 0] + 40.0 * rng.normal(size=260))
+    ranker = RankSVM(1e-3, loss="graded_hinge", levels="continuous").fit(X, y)
+    assert ranker.outcome_.status == "optimal"
+    assert ranker.outcome_.gap <= 1e-6
+    upper, lower = np.nonzero(y[:, None] > y[None, :])
+    leads = (y[upper] - y[lower]) * ((X[upper] - X[lower]) @ ranker.coef_)
+    value = 0.5 * ranker.coef_ @ ranker.coef_ + 1e-3 * np.maximum(0.0, 1.0 - leads).mean()
+    assert ranker.outcome_.value == pytest.approx(value, rel=1e-10)
+
+
+def test_of_two_labels_the_graded_hinge_is_the_hinge_and_it_is_refused_where_it_has_no_meaning():
+    X, y = toy(20)
+    graded, plain = (RankSVM(3.0, loss=loss).fit(X, y) for loss in ("graded_hinge", "hinge"))
+    np.testing.assert_allclose(graded.coef_, plain.coef_, atol=1e-5)
+    with pytest.raises(ValueError, match="needs labels, whose differences count"):
+        RankSVM(loss="graded_hinge").fit_pairs(X, [(0, 1)])
+    with pytest.raises(ValueError, match="is for norm='l2', not 'l1'"):
+        RankSVM(loss="graded_hinge", norm="l1").fit(X, y)
+    with pytest.raises(ValueError, match="y has 1001 different ones"):
+        RankSVM(loss="graded_hinge").fit(np.zeros((1001, 1)), np.arange(1001) / 7)
 
 
 def test_graded_labels_and_unsorted_queries():

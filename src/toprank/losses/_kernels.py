@@ -116,6 +116,7 @@ def pair_sums(
     lower_start,
     weight,
     block_weight,
+    block_margin,
     low_margin,
     high_margin,
     slope,
@@ -124,9 +125,10 @@ def pair_sums(
     first,
     last,
 ):
-    """Loss, sum of derivatives and sum of their squares over all pairs.
+    """Loss, sum of derivatives (each times its block's margin) and sum of their squares over all pairs.
 
-    Fills `gradient` (by item) and the windows. The loss is the plain hinge sum of max(0, u), or the sum of
+    `upper_scores` are shifted so that every pair is to be won by one; `block_margin` says by how much it was
+    before, empty stands for ones. Fills `gradient` (by item) and the windows. The loss is the plain hinge sum of max(0, u), or the sum of
     max(0, u)^2 when `squared`.
     """
     loss = 0.0
@@ -146,6 +148,7 @@ def pair_sums(
         begin = lower_start[block]
         n_low = lower_start[block + 1] - begin
         scale = block_weight[block]
+        margin = 1.0 if len(block_margin) == 0 else block_margin[block]
         # Scores enter by differences only; a reference near them keeps the prefix sums exact.
         reference = lower_scores[begin + n_low // 2]
         count[0] = total[0] = square[0] = 0.0
@@ -182,7 +185,7 @@ def pair_sums(
                 loss += scale * a * (square[n_low] - square[zero] - 2 * t * lost_sum + t * t * lost)
             else:
                 loss += scale * a * (lost_sum - t * lost)
-            derivative_sum += scale * a * alpha
+            derivative_sum += scale * a * alpha * margin
             shift = t + low_margin
             zone_squares = (
                 square[stop] - square[start] - 2 * shift * (total[stop] - total[start]) + shift * shift * zone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MAX_SAMPLED_BLOCKS = 64
 """With more blocks than this a sample of the items could leave too few of each."""
+MAX_GRADED_LABELS = 1000
+"""Half a million blocks, one for each two labels."""
 ENOUGH = 200
 """A sample keeps this many items of a list where there are so many."""
 
@@ -26,6 +28,7 @@ class Pairs:
 
     Two labels and no queries make one block. With L labels the pairs are split by the highest bit in which
     their label numbers differ, so that log2(L) blocks per item hold every pair once. Pair weights sum to one.
+    `block_margin` is by how much the pairs of a block are to be won; empty stands for one.
 
     Build it with `Pairs.from_labels` or `Pairs.from_pairs`.
 
@@ -41,6 +44,7 @@ class Pairs:
     entry_list: NDArray[np.int32] = field(repr=False)
     list_start: Ints = field(repr=False)
     block_weight: Floats = field(repr=False)
+    block_margin: Floats = field(repr=False)
     weight: Floats = field(repr=False)
 
     @classmethod
@@ -51,6 +55,7 @@ class Pairs:
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         weighting: str | Mapping[tuple[Any, Any], float] = "pairs",
+        graded: bool = False,
     ) -> Pairs:
         """Pairs of items with different labels in the same query.
 
@@ -64,12 +69,18 @@ class Pairs:
         weighting : "pairs", "queries" or mapping
             Whether every pair or every query counts the same; a mapping from (upper label, lower label) gives
             each kind of pair a weight of its own, with every query counting the same (Cao et al. 2006).
+        graded : bool
+            Whether a pair whose labels differ by D weighs D times as much and is won by 1 / D: what makes of
+            a hinge loss ``max(0, 1 - D (s_i - s_j))``. There is a block for each two labels then, so
+            that there may be 1,000 different ones at most.
         """
         labels, levels = np.unique(np.asarray(y), return_inverse=True)
         levels = levels.astype(np.int64)
         queries = np.zeros_like(levels) if qid is None else np.unique(np.asarray(qid), return_inverse=True)[1]
         weight = np.empty(0) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if isinstance(weighting, Mapping):
+        if graded:
+            entries = _graded(levels, queries, labels, weighting)
+        elif isinstance(weighting, Mapping):
             entries = _entries_by_labels(levels, queries, labels, weighting)
         else:
             entries = _entries_by_bits(levels, queries, len(labels))
@@ -100,6 +111,16 @@ class Pairs:
     def n_blocks(self) -> int:
         """Number of blocks."""
         return len(self.block_weight)
+
+    @cached_property
+    def widest_margin(self) -> float:
+        """The largest difference in score by which a pair is to be won."""
+        return float(self.block_margin.max(initial=0.0)) if len(self.block_margin) else 1.0
+
+    @cached_property
+    def mean_margin(self) -> float:
+        """The weighted mean over the pairs of what they are to be won by."""
+        return float(self.block_share() @ self.block_margin) if len(self.block_margin) else 1.0
 
     @cached_property
     def count(self) -> int:
@@ -134,6 +155,7 @@ class Pairs:
             query=lists % self.n_blocks,
             group=lists % self.n_blocks,
             group_weight=self.block_share(),
+            group_margin=self.block_margin,
         )
         return _assemble(entries, len(items), weight, by_query=True)
 
@@ -174,6 +196,10 @@ class Pairs:
             order, ordered, self.entry_start, self.entry_list, self.list_start, items, item_scores
         )
         n_lower = int(self.list_start[self.n_blocks])
+        if len(self.block_margin):
+            # Won by a margin m is won by one when the upper items' scores are 1 - m higher.
+            sizes = np.diff(self.list_start[self.n_blocks :])
+            item_scores[n_lower:] += np.repeat(1.0 - self.block_margin, sizes)
         return SortedLists(
             items[n_lower:], item_scores[n_lower:], self.list_start[self.n_blocks :] - n_lower,
             items[:n_lower], item_scores[:n_lower], self.list_start[: self.n_blocks + 1],
@@ -218,6 +244,7 @@ class _Entries:
     query: Ints
     group: Ints
     group_weight: Floats
+    group_margin: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def _entries_by_bits(levels: Ints, queries: Ints, n_levels: int) -> _Entries:
@@ -259,6 +286,28 @@ def _entries_by_labels(
     )
 
 
+def _graded(
+    levels: Ints,
+    queries: Ints,
+    labels: NDArray[Any],
+    weighting: str | Mapping[tuple[Any, Any], float],
+) -> _Entries:
+    """The pairs, split by their two labels; a difference of D weighs D times and is won by 1 / D."""
+    values = labels.tolist()
+    if len(values) > MAX_GRADED_LABELS:
+        raise ValueError(
+            f"loss='graded_hinge' looks at each two labels, but y has {len(values)} different ones;"
+            f" round them to {MAX_GRADED_LABELS} or fewer, or use loss='hinge'."
+        )
+    if not isinstance(weighting, Mapping):
+        weighting = {(a, b): 1.0 for place, a in enumerate(values) for b in values[:place]}
+    known = set(values)
+    kinds = {pair: w for pair, w in weighting.items() if pair[0] in known and pair[1] in known}
+    entries = _entries_by_labels(levels, queries, labels, kinds)
+    differences = np.array([float(a) - float(b) for a, b in kinds])
+    return replace(entries, group_weight=entries.group_weight * differences, group_margin=1.0 / differences)
+
+
 def _assemble(entries: _Entries, n_items: int, weight: Floats, by_query: bool) -> Pairs:
     """Number the blocks, drop those with an empty side, weigh them and sort the entries by item."""
     n_groups = max(len(entries.group_weight), 1)
@@ -281,6 +330,7 @@ def _assemble(entries: _Entries, n_items: int, weight: Floats, by_query: bool) -
         entry_list=entry_list,
         list_start=np.concatenate([[0], np.cumsum(sizes.T.ravel())]),
         block_weight=_block_weights(entries, key, sizes, item, 2 * block + side, weight, by_query),
+        block_margin=entries.group_margin[key % n_groups] if len(entries.group_margin) else np.empty(0),
         weight=weight,
     )
 

@@ -1,7 +1,7 @@
 """Hinge losses over all pairs that should be ordered, at the price of one sort.
 
 A pair is an item i that belongs above an item j: a higher label, in the same query. Its loss is a
-function of ``u = 1 - s_i + s_j``. Sums over all pairs are prefix sums over the sorted scores
+function of ``u = 1 - s_i + s_j``, or ``m - s_i + s_j`` where its block has a margin m. Sums over all pairs are prefix sums over the sorted scores
 (Joachims 2006; Chapelle and Keerthi 2010), so the number of pairs never matters: a loss, its gradient
 and a product with its Hessian cost O(n log n) for n items.
 """
@@ -34,7 +34,8 @@ class PairPoint:
     gradient : array of shape (n_items,)
         Derivative with respect to the scores.
     derivative_sum : float
-        Weighted sum over the pairs of the derivative with respect to u: the linear part of the dual value.
+        Weighted sum over the pairs of the derivative with respect to u, times what the pair is to be won by:
+        the linear part of the dual value.
     derivative_squares : float
         Weighted sum over the pairs of its square.
     slope : float
@@ -76,15 +77,15 @@ class PairPoint:
     def rounding(self) -> float:
         """What rounding may have added to `derivative_sum`: scores are divided by the width of the zone."""
         reach = 1.0 + float(np.ptp(self.lists.lower_scores)) + float(np.ptp(self.lists.upper_scores))
-        return 4.0 * float(np.finfo(np.float64).eps) * (1.0 + self.slope * reach)
+        return 4.0 * float(np.finfo(np.float64).eps) * (1.0 + self.slope * reach) * self.pairs.widest_margin
 
     @cached_property
     def n_zone_pairs(self) -> int:
         """Number of pairs inside the zone where the loss is curved."""
         return int((self.last - self.first).sum(dtype=np.int64))
 
-    def zone_pairs(self) -> tuple[Ints, Ints, Floats]:
-        """Upper item, lower item and weight of every pair inside the zone."""
+    def zone_pairs(self) -> tuple[Ints, Ints, Floats, Floats]:
+        """Upper item, lower item, weight and margin of every pair inside the zone."""
         from toprank.losses import _kernels
 
         uppers, lowers, blocks = (np.empty(self.n_zone_pairs, dtype=np.int64) for _ in range(3))
@@ -96,7 +97,8 @@ class PairPoint:
         weight = self.pairs.block_weight[blocks]
         if len(self.pairs.weight):
             weight = weight * self.pairs.weight[uppers] * self.pairs.weight[lowers]
-        return uppers, lowers, weight
+        margins = self.pairs.block_margin
+        return uppers, lowers, weight, margins[blocks] if len(margins) else np.ones(len(blocks))
 
     def _lists(self) -> tuple[Any, ...]:
         lists = self.lists
@@ -150,7 +152,8 @@ def _point(pairs: Pairs, scores: Floats, margins: tuple[float, float, float], sq
     last = np.empty_like(first)
     value, total, squares = _kernels.pair_sums(
         lists.upper, lists.upper_scores, lists.upper_start, lists.lower, lists.lower_scores,
-        lists.lower_start, pairs.weight, pairs.block_weight, *margins, squared, gradient, first, last,
+        lists.lower_start, pairs.weight, pairs.block_weight, pairs.block_margin, *margins, squared, gradient,
+        first, last,
     )  # fmt: skip
     return PairPoint(value, gradient, total, squares, margins[2], pairs, lists, first, last)
 

@@ -84,6 +84,8 @@ class AccuracyAtTop(KernelRanker, PairRanker):
         Stands in for an exact kernel when there are many rows.
     n_components : int
         Features of the approximation.
+    n_landmarks : int or None
+        Rows that Nystroem's features are made of, the best `n_components` directions of them; None: as many.
     solver : {"exhaustive", "screened", "local"}
         "exhaustive": every pin, exactly. "screened": every pin to a gap of 5 %, then the promising ones
         exactly; `certified_` says whether that is proved to be the exhaustive answer. "local": problem (1)
@@ -160,6 +162,7 @@ class AccuracyAtTop(KernelRanker, PairRanker):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         solver: str = "exhaustive",
         weighting: str = "pairs",
         n_candidates: int = 20,
@@ -184,6 +187,7 @@ class AccuracyAtTop(KernelRanker, PairRanker):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.solver = solver
         self.weighting = weighting
         self.n_candidates = n_candidates

@@ -52,6 +52,8 @@ class InfinitePush(TopPushRanker):
         Stands in for an exact kernel when there are many rows.
     n_components : int
         Features of the approximation.
+    n_landmarks : int or None
+        Rows that Nystroem's features are made of, the best `n_components` directions of them; None: as many.
     solver : {"column_generation", "gradient_projection"}
         The second is Agarwal's algorithm (her Figure 2), slow: one variable a pair.
     step_size : float or None
@@ -105,6 +107,7 @@ class InfinitePush(TopPushRanker):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         solver: str = "column_generation",
         step_size: float | None = None,
         tol: float = 1e-6,
@@ -125,6 +128,7 @@ class InfinitePush(TopPushRanker):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.solver = solver
         self.step_size = step_size
         self.tol = tol

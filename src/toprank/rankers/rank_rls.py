@@ -48,6 +48,8 @@ class RankRLS(KernelRanker):
         Stands in for an exact kernel when there are many rows.
     n_components : int
         Features of the approximation.
+    n_landmarks : int or None
+        Rows that Nystroem's features are made of, the best `n_components` directions of them; None: as many.
     levels : {"auto", "binary", "ordinal", "continuous"}
         What `y` is: two labels, which are fitted as 0 and 1, grades or any numbers, the higher the nearer to
         the top; "auto" tells it from `y`.
@@ -96,6 +98,7 @@ class RankRLS(KernelRanker):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         levels: str = "auto",
         tol: float = 1e-10,
         max_iter: int = 100,
@@ -113,6 +116,7 @@ class RankRLS(KernelRanker):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.levels = levels
         self.tol = tol
         self.max_iter = max_iter

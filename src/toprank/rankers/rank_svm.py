@@ -43,7 +43,10 @@ class RankSVM(KernelRanker, PairRanker):
     ----------
     C : float
         How much the mean loss weighs against the penalty.
-    loss : {"hinge", "squared_hinge"}
+    loss : {"hinge", "squared_hinge", "graded_hinge"}
+        The last is ``max(0, 1 - (y_i - y_j) (f(x_i) - f(x_j)))`` (Werner 2020, Section 3.1, after Clémençon et
+        al. 2013): a pair counts the more, and is to be won by the less, the further apart its labels are, so
+        that the unit of `y` matters. For at most 1,000 different labels.
     norm : {"l2", "l1", "lq", "log", "mcp", "scad"}
         ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or, for fewer still,
         penalties that leave large coefficients alone, which are not convex (a local minimum, without a
@@ -64,6 +67,8 @@ class RankSVM(KernelRanker, PairRanker):
         Stands in for an exact kernel when there are many rows.
     n_components : int
         Features of the approximation.
+    n_landmarks : int or None
+        Rows that Nystroem's features are made of, the best `n_components` directions of them; None: as many.
     weighting : {"pairs", "queries", "top", "top@k"} or mapping
         Whether every pair or every query counts the same; "top" weighs pairs of grades by what swapping
         them costs in NDCG@10 (or @k), with every query counting the same (Cao et al. 2006); a mapping from
@@ -126,6 +131,7 @@ class RankSVM(KernelRanker, PairRanker):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         weighting: str | Mapping[tuple[Any, Any], float] = "pairs",
         levels: str = "auto",
         solver: str = "newton",
@@ -151,6 +157,7 @@ class RankSVM(KernelRanker, PairRanker):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.weighting = weighting
         self.levels = levels
         self.solver = solver
@@ -178,6 +185,8 @@ class RankSVM(KernelRanker, PairRanker):
         self._check_parameters()
         if self.weighting != "pairs":
             raise ValueError(f"weighting={self.weighting!r}: pairs have weights of their own, sample_weight.")
+        if self.loss == "graded_hinge":
+            raise ValueError("loss='graded_hinge' needs labels, whose differences count; pairs have none.")
         X = self._features(data.X)
         X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         pairs = Pairs.from_pairs(X.shape[0], data.pairs, data.weight)
@@ -191,7 +200,7 @@ class RankSVM(KernelRanker, PairRanker):
 
     def _check_parameters(self) -> None:
         check_penalty_weight(self.C)
-        check_choice("loss", self.loss, ["hinge", "squared_hinge"])
+        check_choice("loss", self.loss, ["hinge", "squared_hinge", "graded_hinge"])
         check_choice("norm", self.norm, ["l2", "l1", "lq", *CONCAVE])
         check_choice("solver", self.solver, ["newton", "gradient_projection"])
         if self.norm == "lq" and not 0 < self.q < 1:
@@ -203,6 +212,8 @@ class RankSVM(KernelRanker, PairRanker):
             raise ValueError(f"norm={self.norm!r} selects features; it has no meaning with a kernel.")
         if self.solver != "newton" and (self.loss, self.norm) != ("hinge", "l2"):
             raise ValueError("solver='gradient_projection' is for loss='hinge' and norm='l2'.")
+        if self.loss == "graded_hinge" and self.norm != "l2":
+            raise ValueError(f"loss='graded_hinge' is for norm='l2', not {self.norm!r}.")
 
     def _problem(self, X: Any, data: RankingData) -> PairLoss:
         """The rows that count, their pairs and the loss."""
@@ -212,10 +223,17 @@ class RankSVM(KernelRanker, PairRanker):
         merged = merge_rows(X, stratum, data.sample_weight)
         rows = merged.rows
         qid = None if data.qid is None else data.qid[rows]
+        graded = self.loss == "graded_hinge"
         pairs = Pairs.from_labels(
-            data.grade[rows], qid=qid, sample_weight=merged.weight, weighting=self._weighting(data)
+            data.grade[rows],
+            qid=qid,
+            sample_weight=merged.weight,
+            weighting=self._weighting(data),
+            graded=graded,
         )
-        return PairLoss(Design(X[rows], qid), pairs, float(self.C), self.loss)
+        # Weights are relative: those of graded pairs have the mean difference of labels in them.
+        C = float(self.C) / pairs.mean_margin
+        return PairLoss(Design(X[rows], qid), pairs, C, "hinge" if graded else self.loss)
 
     def _weighting(self, data: RankingData) -> str | Mapping[tuple[Any, Any], float]:
         if isinstance(self.weighting, Mapping):
@@ -257,6 +275,6 @@ class RankSVM(KernelRanker, PairRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
-        tags.ranker_tags.pairs = self.weighting == "pairs"
+        tags.ranker_tags.pairs = self.weighting == "pairs" and self.loss != "graded_hinge"
         tags.ranker_tags.at_top = str(self.weighting).startswith("top")
         return tags

@@ -51,6 +51,8 @@ class TopPush(_WithLoss):
         Stands in for an exact kernel when there are many rows.
     n_components : int
         Features of the approximation.
+    n_landmarks : int or None
+        Rows that Nystroem's features are made of, the best `n_components` directions of them; None: as many.
     tol : float
         Relative gap between value and bound.
     max_iter : int
@@ -99,6 +101,7 @@ class TopPush(_WithLoss):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -117,6 +120,7 @@ class TopPush(_WithLoss):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -172,6 +176,7 @@ class TopPushK(_WithLoss):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -191,6 +196,7 @@ class TopPushK(_WithLoss):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -246,6 +252,7 @@ class TauFPL(_WithLoss):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -265,6 +272,7 @@ class TauFPL(_WithLoss):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

@@ -67,6 +67,53 @@ def test_all_landmarks_give_the_kernel_itself():
     np.testing.assert_allclose(Z @ Z.T, rbf(X, X, 0.7), atol=1e-8)
 
 
+@pytest.mark.parametrize("count", [1, 3, 7])
+def test_fewer_features_than_landmarks_are_the_best_rank_of_the_landmarks(count):
+    X = rows(20)
+    map_ = KernelMap(
+        RowKernel("rbf", {"gamma": 0.7}),
+        approximation="nystroem",
+        n_components=count,
+        n_landmarks=20,
+        random_state=0,
+    )
+    Z = map_.fit(X)
+    assert Z.shape == (20, count)
+    gram = rbf(X, X, 0.7)
+    singular = np.linalg.svd(gram, compute_uv=False)
+    # Eckart & Young: no matrix of that rank is nearer, in either norm, and this one is as near.
+    assert np.linalg.norm(gram - Z @ Z.T, 2) == pytest.approx(singular[count])
+    assert np.linalg.norm(gram - Z @ Z.T) == pytest.approx(np.linalg.norm(singular[count:]))
+    np.testing.assert_allclose(map_.approximate(X), Z, atol=1e-9)
+
+
+def test_many_landmarks_describe_new_rows_as_their_own_kernel_matrix_says():
+    X, new = rows(40), rows(5, seed=1)
+    map_ = KernelMap(
+        RowKernel("poly", {"gamma": 0.5, "degree": 2, "coef0": 1.0}),
+        approximation="nystroem",
+        n_components=4,
+        n_landmarks=15,
+        random_state=3,
+    )
+    map_.fit(X)
+    landmarks = map_._sampler.components_
+    assert len(landmarks) == 15
+    U, D, _ = np.linalg.svd((0.5 * landmarks @ landmarks.T + 1.0) ** 2)
+    to_landmarks = (0.5 * new @ landmarks.T + 1.0) ** 2
+    expected = to_landmarks @ U[:, :4] @ np.diag(1.0 / D[:4]) @ U[:, :4].T @ to_landmarks.T
+    features = map_.approximate(new)
+    np.testing.assert_allclose(features @ features.T, expected, rtol=1e-8)
+
+
+def test_a_kernel_of_low_rank_has_no_more_features_than_that():
+    line = np.arange(6.0)[:, np.newaxis]
+    map_ = KernelMap(
+        RowKernel("linear"), approximation="nystroem", n_components=5, n_landmarks=6, random_state=0
+    )
+    assert map_.fit(line).shape == (6, 1)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "chi2", "poly"])
 def test_sparse_rows_have_the_kernel_of_dense_ones(kernel):
     X = np.abs(rows(12))

@@ -119,6 +119,8 @@ class KernelMap:
         None is exact, for up to 10,000 rows.
     n_components : int
         Features of an approximation.
+    n_landmarks : int or None
+        Rows that Nystroem's features are made of, the best `n_components` directions of them; None: as many.
     random_state : int, Generator, RandomState or None
         Which landmarks or frequencies an approximation draws.
 
@@ -138,11 +140,13 @@ class KernelMap:
         *,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.random_state = legacy_seed(random_state)
 
     def fit(self, X: Any) -> Floats:
@@ -213,6 +217,7 @@ class KernelMap:
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
         from toprank.convex.algebra.fourier import LaplacianSampler
+        from toprank.convex.algebra.landmarks import LowRankNystroem
 
         kernel = self.kernel
         if self.approximation == "fourier":
@@ -222,10 +227,8 @@ class KernelMap:
                 n_components=self.n_components,
                 random_state=self.random_state,
             )
-        return Nystroem(
-            kernel.kernel,
-            **kernel.shared,
-            kernel_params=kernel.extra or None,
-            n_components=min(self.n_components, n_rows),
-            random_state=self.random_state,
-        )
+        shared = {**kernel.shared, "kernel_params": kernel.extra or None, "random_state": self.random_state}
+        if self.n_landmarks is None:
+            return Nystroem(kernel.kernel, n_components=min(self.n_components, n_rows), **shared)
+        landmarks = min(self.n_landmarks, n_rows)
+        return LowRankNystroem(kernel.kernel, n_components=landmarks, rank=self.n_components, **shared)

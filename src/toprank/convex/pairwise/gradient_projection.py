@@ -31,7 +31,7 @@ def gradient_projection(
     Parameters
     ----------
     problem : PairLoss
-        With the plain hinge.
+        With the plain hinge and no margins of its own.
     run : Run
     step : float or None
         Agarwal's eta_0; None for accelerated steps of a safe length.

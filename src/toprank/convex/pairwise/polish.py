@@ -3,9 +3,10 @@
 With the pairs far above and far below the kink fixed, what is left of the RankSVM dual is a quadratic program
 in the few pairs k between them (Agarwal 2011, (4.20), on those pairs):
 
-    max  sum_k alpha_k - 1/2 |g + D^T alpha|^2,   0 <= alpha_k <= c_k,
+    max  sum_k m_k alpha_k - 1/2 |g + D^T alpha|^2,   0 <= alpha_k <= c_k,
 
-where the rows of D are the differences x_i - x_j and g collects the fixed pairs. Its answer is dual
+where the rows of D are the differences x_i - x_j, m_k is what a pair is to be won by (one, as a rule) and g
+collects the fixed pairs. Its answer is dual
 feasible for the whole problem, so it gives a bound whether or not the right pairs were fixed.
 """
 
@@ -40,14 +41,15 @@ class FixedPairs:
     ----------
     differences : array or sparse matrix of shape (n_pairs, n_features)
         x_i - x_j of the pairs near the kink.
-    costs : array of shape (n_pairs,)
-        Their full weights, C included.
+    costs, margins : arrays of shape (n_pairs,)
+        Their full weights, C included, and what they are to be won by.
     force, total : array of shape (n_features,), float
-        Sum of weight * (x_i - x_j), and of the weights, of the fixed pairs.
+        Sum of weight * (x_i - x_j), and of weight * margin, of the fixed pairs.
     """
 
     differences: Any
     costs: Floats
+    margins: Floats
     force: Floats
     total: float
 
@@ -59,12 +61,13 @@ def fixed_pairs(
     point = _widest_zone(pairs, scores, smoothing)
     if point is None:
         return None
-    uppers, lowers, weight = point.zone_pairs()
+    uppers, lowers, weight, margins = point.zone_pairs()
     weighed = weight > 0
     uppers, lowers, costs = uppers[weighed], lowers[weighed], C * weight[weighed]
     differences = design.X[uppers] - design.X[lowers]
     above = pairs_beyond(pairs, scores, 0.5 / point.slope)
-    return FixedPairs(differences, costs, -C * design.combine(above.gradient), C * above.derivative_sum)
+    force = -C * design.combine(above.gradient)
+    return FixedPairs(differences, costs, margins[weighed], force, C * above.derivative_sum)
 
 
 def polish(
@@ -76,13 +79,13 @@ def polish(
         return None
     alpha = _settle(fixed, run)
     coef = fixed.force + fixed.differences.T @ alpha
-    return coef, float(fixed.total + alpha.sum() - 0.5 * coef @ coef)
+    return coef, float(fixed.total + fixed.margins @ alpha - 0.5 * coef @ coef)
 
 
 def _widest_zone(pairs: Pairs, scores: Floats, smoothing: float) -> PairPoint | None:
     widths = [smoothing * factor for factor in (10.0, 3.0, 1.0)]
     if pairs.count <= PAIR_LIMIT:
-        widths = [2.0 * float(np.ptp(scores)) + 4.0]
+        widths = [2.0 * float(np.ptp(scores)) + 2.0 + 2.0 * pairs.widest_margin]
     for width in widths:
         point = pairwise_loss(pairs, scores, smoothing=width)
         if point.n_zone_pairs <= PAIR_LIMIT:
@@ -95,6 +98,6 @@ def _settle(fixed: FixedPairs, run: Run) -> Floats:
     if not len(fixed.costs):
         return np.zeros(0)
     system = row_system(UndecidedRows(fixed.differences))
-    targets = 1.0 - np.asarray(fixed.differences @ fixed.force)
+    targets = fixed.margins - np.asarray(fixed.differences @ fixed.force)
     answer = box_program(system, fixed.costs, targets=targets, tol=TO_ROUNDING, should_stop=run.should_stop)
     return np.clip(answer.dual, 0.0, fixed.costs)

@@ -32,7 +32,7 @@ SUBSET = 8
 SMALL = 8000
 """With no more rows than this there is no warm start from fewer."""
 WIDEST = 0.5
-"""Half width of the first zone."""
+"""Half width of the first zone, in units of what pairs are to be won by."""
 SETTLED = 0.3
 """The zone shrinks when what Newton's method can still gain is below this share of what smoothing costs."""
 ROUNDS = 6
@@ -80,7 +80,7 @@ def rank_svm(
     coef : array of shape (n_features,)
     outcome : Outcome
     """
-    smoothing = WIDEST
+    smoothing = _widest(problem)
     if start is None:
         start, smoothing = _warm_start(problem, run, tol)
     if problem.loss == "squared_hinge":
@@ -98,7 +98,7 @@ def _warm_start(problem: PairLoss, run: Run, tol: float) -> tuple[Floats, float]
         rough = replace(problem, loss="squared_hinge", smoothing=0.0)
         zero = np.zeros(problem.design.n_features)
         found, _ = minimise(rough, zero, run.part(silent=True), tol=1e-2, max_iter=50)
-        return found.coef, WIDEST
+        return found.coef, _widest(problem)
     fewer = replace(problem, design=problem.design.take(rows), pairs=problem.pairs.subset(rows))
     inner = run.part(silent=True)
     start, smoothing = _warm_start(fewer, inner, tol)
@@ -109,6 +109,10 @@ def _warm_start(problem: PairLoss, run: Run, tol: float) -> tuple[Floats, float]
     descent = _HingeDescent(fewer, inner, rough_tol, 50)
     descent.go(start, smoothing)
     return descent.best, descent.smoothing
+
+
+def _widest(problem: PairLoss) -> float:
+    return WIDEST * problem.pairs.mean_margin
 
 
 class _HingeDescent:
@@ -122,7 +126,7 @@ class _HingeDescent:
         self.best = np.zeros(problem.design.n_features)
         self.value = math.inf
         self.bound = -math.inf
-        self.smoothing = WIDEST
+        self.smoothing = _widest(problem)
 
     def go(self, start: Floats, smoothing: float) -> Outcome:
         """Descend until the gap is closed, the budget is spent, or rounding stops all progress."""
@@ -184,8 +188,10 @@ class _HingeDescent:
             # In the bulk of the pairs the cost of smoothing falls with the square of the width.
             ideal = 0.7 * math.sqrt(self.tol * self.value / smoothed)
             smoothing *= max(0.02, min(0.2, ideal))
-        elif first and smoothing < WIDEST and newton > 100 * smoothed:
-            smoothing = min(WIDEST, smoothing * math.sqrt(newton / max(100 * smoothed, 1e-300)))
+        elif first and smoothing < _widest(self.problem) and newton > 100 * smoothed:
+            smoothing = min(
+                _widest(self.problem), smoothing * math.sqrt(newton / max(100 * smoothed, 1e-300))
+            )
         if smoothing == self.smoothing:
             return now
         return self._at(now.coef, smoothing, now.scores)

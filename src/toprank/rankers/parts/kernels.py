@@ -39,6 +39,7 @@ class KernelRanker(BaseRanker):
     kernel_params: Mapping[str, Any] | None
     approximation: str | None
     n_components: int
+    n_landmarks: int | None
     random_state: Seed
     warm_start: bool
     coef_: Floats
@@ -50,6 +51,7 @@ class KernelRanker(BaseRanker):
             self._row_kernel(),
             approximation=self.approximation,
             n_components=int(self.n_components),
+            n_landmarks=None if self.n_landmarks is None else int(self.n_landmarks),
             random_state=self.random_state,
         )
 
@@ -59,6 +61,7 @@ class KernelRanker(BaseRanker):
 
     def _check_kernel(self) -> None:
         check_at_least("n_components", self.n_components, 1)
+        self._check_landmarks()
         precomputed = self._row_kernel().precomputed
         if self.approximation is None:
             return
@@ -73,6 +76,21 @@ class KernelRanker(BaseRanker):
             raise ValueError(
                 f"approximation='fourier' needs kernel='rbf' or 'laplacian', not {self.kernel!r};"
                 " approximation='nystroem' takes any."
+            )
+
+    def _check_landmarks(self) -> None:
+        if self.n_landmarks is None:
+            return
+        check_at_least("n_landmarks", self.n_landmarks, 1)
+        if self.approximation != "nystroem":
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks!r} is for approximation='nystroem',"
+                f" not {self.approximation!r}."
+            )
+        if self.n_landmarks < self.n_components:
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks!r} rows have no n_components={self.n_components!r}"
+                " directions; use as many landmarks or more."
             )
 
     def _features(self, X: Any) -> Any:

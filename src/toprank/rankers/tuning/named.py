@@ -31,7 +31,7 @@ class RankSVMCV(RankerCV):
         The values to try.
     loss, norm, q, weighting, levels, tol, max_iter
         As in `RankSVM`.
-    kernel, gamma, degree, coef0, kernel_params, approximation, n_components
+    kernel, gamma, degree, coef0, kernel_params, approximation, n_components, n_landmarks
         As in `RankSVM`.
     statistic, cv, time_limit, random_state, pos_label, callback, verbose
         As in `RankerCV`.
@@ -62,6 +62,7 @@ class RankSVMCV(RankerCV):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         weighting: Any = "pairs",
         levels: str = "auto",
         statistic: str | RankStatistic | None = None,
@@ -85,6 +86,7 @@ class RankSVMCV(RankerCV):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.weighting = weighting
         self.levels = levels
         self.statistic = statistic
@@ -109,6 +111,7 @@ class RankSVMCV(RankerCV):
             kernel_params=self.kernel_params,
             approximation=self.approximation,
             n_components=self.n_components,
+            n_landmarks=self.n_landmarks,
             weighting=self.weighting,
             levels=self.levels,
             tol=self.tol,
@@ -180,7 +183,7 @@ class RankRLSCV(RankerCV):
     ----------
     Cs : array-like
         The values to try.
-    kernel, gamma, degree, coef0, kernel_params, approximation, n_components, levels
+    kernel, gamma, degree, coef0, kernel_params, approximation, n_components, n_landmarks, levels
         As in `RankRLS`.
     cv : "leave_pair_out", int or splitter
         The first leaves out every pair in turn, at the price of one fit: for up to some ten thousand rows; it
@@ -213,6 +216,7 @@ class RankRLSCV(RankerCV):
         kernel_params: Mapping[str, Any] | None = None,
         approximation: str | None = None,
         n_components: int = 500,
+        n_landmarks: int | None = None,
         levels: str = "auto",
         statistic: str | RankStatistic | None = None,
         cv: Any = "leave_pair_out",
@@ -230,6 +234,7 @@ class RankRLSCV(RankerCV):
         self.kernel_params = kernel_params
         self.approximation = approximation
         self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.levels = levels
         self.statistic = statistic
         self.cv = cv
@@ -248,6 +253,7 @@ class RankRLSCV(RankerCV):
             kernel_params=self.kernel_params,
             approximation=self.approximation,
             n_components=self.n_components,
+            n_landmarks=self.n_landmarks,
             levels=self.levels,
         )
 
