@@ -128,8 +128,8 @@ def pair_sums(
     """Loss, sum of derivatives (each times its block's margin) and sum of their squares over all pairs.
 
     `upper_scores` are shifted so that every pair is to be won by one; `block_margin` says by how much it was
-    before, empty stands for ones. Fills `gradient` (by item) and the windows. The loss is the plain hinge sum of max(0, u), or the sum of
-    max(0, u)^2 when `squared`.
+    before, empty stands for ones. Fills `gradient` (by item) and the windows. The loss is the plain hinge sum
+    of max(0, u), or the sum of max(0, u)^2 when `squared`.
     """
     loss = 0.0
     derivative_sum = 0.0

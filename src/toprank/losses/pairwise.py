@@ -1,9 +1,9 @@
 """Hinge losses over all pairs that should be ordered, at the price of one sort.
 
 A pair is an item i that belongs above an item j: a higher label, in the same query. Its loss is a
-function of ``u = 1 - s_i + s_j``, or ``m - s_i + s_j`` where its block has a margin m. Sums over all pairs are prefix sums over the sorted scores
-(Joachims 2006; Chapelle and Keerthi 2010), so the number of pairs never matters: a loss, its gradient
-and a product with its Hessian cost O(n log n) for n items.
+function of ``u = 1 - s_i + s_j``, or ``m - s_i + s_j`` where its block has a margin m. Sums over all pairs
+are prefix sums over the sorted scores (Joachims 2006; Chapelle and Keerthi 2010), so the number of pairs
+never matters: a loss, its gradient and a product with its Hessian cost O(n log n) for n items.
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ class RankSVM(KernelRanker, PairRanker):
     C : float
         How much the mean loss weighs against the penalty.
     loss : {"hinge", "squared_hinge", "graded_hinge"}
-        The last is ``max(0, 1 - (y_i - y_j) (f(x_i) - f(x_j)))`` (Werner 2020, Section 3.1, after Clémençon et
-        al. 2013): a pair counts the more, and is to be won by the less, the further apart its labels are, so
-        that the unit of `y` matters. For at most 1,000 different labels.
+        The last is ``max(0, 1 - (y_i - y_j) (f(x_i) - f(x_j)))`` (Werner 2020, Section 3.1, after Clémençon
+        et al. 2013): a pair counts the more, and is to be won by the less, the further apart its labels are,
+        so that the unit of `y` matters. For at most 1,000 different labels.
     norm : {"l2", "l1", "lq", "log", "mcp", "scad"}
         ``1/2 |w|^2``; ``sum |w_k|``, for few features (Lai et al. 2013, squared hinge); or, for fewer still,
         penalties that leave large coefficients alone, which are not convex (a local minimum, without a

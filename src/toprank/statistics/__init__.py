@@ -63,6 +63,7 @@ from toprank.statistics.inference import (
 )
 from toprank.statistics.ranks import clemencon_vayatis_rank, clrs, resolved_rank, subrank
 from toprank.statistics.registry import get, names
+from toprank.statistics.surfaces import IntegratedRocCurve, RocSurface, integrated_roc_curve, roc_surface
 
 if TYPE_CHECKING:
     from toprank.statistics.scoring import scorer
@@ -82,6 +83,7 @@ __all__ = [
     "HardRankingLoss",
     "InfinitePushLoss",
     "IntegratedAUC",
+    "IntegratedRocCurve",
     "KendallTau",
     "Lift",
     "LiftCurve",
@@ -105,6 +107,7 @@ __all__ = [
     "ReciprocalRank",
     "ReciprocalRankSum",
     "RocCurve",
+    "RocSurface",
     "SpearmanRho",
     "Ties",
     "TopGain",
@@ -118,6 +121,7 @@ __all__ = [
     "concordance_index",
     "cumulative_gain_curve",
     "get",
+    "integrated_roc_curve",
     "left_corner_roc_curve",
     "lift_curve",
     "matched_pairs_test",
@@ -127,6 +131,7 @@ __all__ = [
     "register",
     "resolved_rank",
     "roc_curve",
+    "roc_surface",
     "scorer",
     "subrank",
 ]
