@@ -45,6 +45,7 @@ def test_the_list_names_every_table_with_status_and_time(capsys):
         (["--only", "table1"], "--only needs the name of a paper"),
         (["--budget", "0"], "--budget 0.0 is not a positive number"),
         (["--budget", "nan"], "--budget nan is not a positive number"),
+        (["--budget", "2", "--paper-limits"], "--budget 2 and --paper-limits contradict each other"),
         (["--jobs", "0"], "--jobs 0 is neither"),
         (["--docs", "no/such/page.md"], "--docs 'no/such/page.md': there is no folder"),
     ],
@@ -95,11 +96,14 @@ def test_only_picks_tables_data_sets_rankers_and_cells(only, cells):
     assert {(cell.experiment.name, cell.arm.name, cell.split) for cell in found} == cells
 
 
+UIS_TABLES = ("table1", "table3", "table4", "table7", "table16", "observation2")
+
+
 def test_a_data_set_alone_means_all_its_tables():
     paper = all_papers()["rudin-wang-2018"]
     everything = cells_of(paper, select(paper, ["uis"]))
     tables = cells_of(
         paper,
-        select(paper, [f"{table}:uis" for table in ("table1", "table3", "table4", "table7", "table16")]),
+        select(paper, [f"{table}:uis" for table in UIS_TABLES]),
     )
     assert {cell.key for cell in everything} == {cell.key for cell in tables}

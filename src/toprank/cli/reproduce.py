@@ -43,6 +43,13 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE", help="Write one Markdown page with everything, figures beside it."),
     ] = None,
+    paper_limits: Annotated[
+        bool,
+        typer.Option(
+            "--paper-limits",
+            help="Give the papers' own programs the papers' time: two hours for one cell of observation2.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Rerun the tables of the papers, our figures beside theirs.
@@ -55,7 +62,15 @@ def reproduce(
     from toprank.screen.progress import Bars
     from toprank.screen.reproduction import show_reproduction, show_tables_to_reproduce
 
-    options = Options(paper=paper, only=only or (), budget=budget, results=results, jobs=jobs, docs=docs)
+    options = Options(
+        paper=paper,
+        only=only or (),
+        budget=budget,
+        results=results,
+        jobs=jobs,
+        docs=docs,
+        paper_limits=paper_limits,
+    )
     if list_only:
         show_tables_to_reproduce(list_tables(options), jobs=jobs)
         return

@@ -376,6 +376,7 @@ def own_types() -> set[str]:
     from toprank.convex.algebra.design import Origin
     from toprank.convex.algebra.fourier import LaplacianSampler
     from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
+    from toprank.convex.algebra.landmarks import LowRankNystroem
     from toprank.exact.certificate import Certificate
     from toprank.rankers.parts.spaces import Features, Kernel
     from toprank.trees.level_trees import GradedTree
@@ -384,9 +385,10 @@ def own_types() -> set[str]:
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
+    samplers = (LaplacianSampler, LowRankNystroem)
     kept = (*rankers, Outcome, Certificate, KernelMap, RowKernel, Origin, PinTable, Features, Kernel)
     trees = (RankingTree, GradedTree, PackedTrees, NodeSplitter)
-    return {f"{one.__module__}.{one.__qualname__}" for one in (*kept, LaplacianSampler, *trees)}
+    return {f"{one.__module__}.{one.__qualname__}" for one in (*kept, *samplers, *trees)}
 
 
 def _skops() -> Any:

@@ -19,7 +19,7 @@ __all__ = ["Cell", "Selection", "arm_cells", "cells_of", "longest_first", "selec
 _COMPUTATION = 1
 
 # What says how an arm is named and shown, not what is computed.
-_LABELS = ("name", "title", "group", "beyond", "seconds", "choose")
+_LABELS = ("name", "title", "group", "beyond", "seconds", "choose", "paper_limit")
 _SOURCE_LABELS = ("title", "file_format", "stands_in_for", "note")
 
 
@@ -78,6 +78,9 @@ def arm_cells(paper: str, experiment: Experiment, arm: Arm, budget: float) -> li
 def _declaration(experiment: Experiment, arm: Arm, budget: float) -> str:
     """Everything the figures of an arm depend on."""
     computed = _without(arm, _LABELS)
+    # A field that came later and is not used leaves the keys of what was computed before as they were.
+    if not arm.curve:
+        del computed["curve"]
     # Choices among stored results are made when a table is shown; cross-validation is part of the fit.
     if isinstance(arm.choose, CrossValidation):
         computed["choose"] = asdict(arm.choose)
@@ -186,7 +189,7 @@ def _places(paper: Paper) -> Iterator[tuple[str, Experiment, Arm]]:
 
 def _arms_of(shown: Table | Drawing) -> list[tuple[str, str]]:
     if isinstance(shown, Drawing):
-        return [(shown.experiment, shown.arm)]
+        return list(shown.places)
     return [(entry.experiment, entry.arm) for entry in shown.entries]
 
 

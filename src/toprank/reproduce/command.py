@@ -11,7 +11,7 @@ from toprank.errors import InputError
 from toprank.output import check_writable, write_whole
 from toprank.reproduce import all_papers, paper
 from toprank.reproduce.cells import Selection, cells_of, longest_first, select
-from toprank.reproduce.experiment import Paper
+from toprank.reproduce.experiment import Paper, with_paper_limits
 from toprank.reproduce.figures import Figures
 from toprank.reproduce.listing import Line, listing
 from toprank.reproduce.pages import PaperView, docs_page, pages, paper_view
@@ -40,6 +40,8 @@ class Options:
         Processes; -1 for one per processor.
     docs : Path or None
         One Markdown page with everything, figures in the folder ``images`` beside it.
+    paper_limits : bool
+        Whether solvers get the time that the papers gave theirs, where that is known: hours for one cell.
     """
 
     paper: str | None = None
@@ -48,6 +50,14 @@ class Options:
     results: Path = Path("reproduction")
     jobs: int = -1
     docs: Path | None = None
+    paper_limits: bool = False
+
+    def papers(self) -> dict[str, Paper]:
+        """All papers by name, with the time limits asked for."""
+        every = all_papers()
+        if not self.paper_limits:
+            return every
+        return {name: with_paper_limits(one) for name, one in every.items()}
 
 
 @dataclass(frozen=True)
@@ -122,15 +132,21 @@ def _checked(options: Options) -> list[Paper]:
         raise InputError(f"`jobs={options.jobs}` is neither a number of processes nor -1 for all processors.")
     if options.paper is None and options.only:
         raise InputError("`only` needs the name of a paper before it, for example rudin-wang-2018.")
+    if options.paper_limits and options.budget != 1:
+        raise InputError(
+            f"`budget={options.budget:g}` and `paper_limits` contradict each other; the papers' limits are"
+            " taken as they are."
+        )
     if options.docs is not None:
         check_writable(options.docs, argument="`docs`")
-    return list(all_papers().values()) if options.paper is None else [paper(options.paper)]
+    every = options.papers()
+    return list(every.values()) if options.paper is None else [every[paper(options.paper).name]]
 
 
 def _write(options: Options) -> list[Path]:
     """Write the pages of every paper that has results, whatever was selected now."""
     views = []
-    for one in all_papers().values():
+    for one in options.papers().values():
         store = Store(options.results, one.name)
         if store.file.is_file() or options.docs is not None:
             figures = Figures(one, store.read(), budget=options.budget)

@@ -87,6 +87,7 @@ def _point(cell: Cell, halves: _Halves, point: Mapping[str, Any]) -> dict[str, A
         "seconds": seconds,
         "certificate": _certificate(ranker),
         "history": _history(ranker) if cell.arm.history else [],
+        **({"roc": _corners(halves.y_test, scores_test)} if cell.arm.curve else {}),
         "notes": notes,
     }
 
@@ -199,6 +200,19 @@ def _pair_loss(loss: str, y: Labels, scores: Floats) -> float:
         return float(np.exp(-positive).mean() * np.exp(negative).mean())
     total = sum(float(np.maximum(0.0, 1.0 - one + negative).sum()) for one in positive)
     return total / (len(positive) * len(negative))
+
+
+def _corners(y: Labels, scores: Floats) -> list[list[float]]:
+    """False and true positive rates of the ROC curve, without points amid a level or an upright piece.
+
+    >>> _corners(np.array([1, 1, 0, 0, 1]), np.array([5.0, 4.0, 3.0, 2.0, 1.0]))
+    [[0.0, 0.0, 1.0, 1.0], [0.0, 0.6666666666666666, 0.6666666666666666, 1.0]]
+    """
+    curve = statistics.roc_curve(y, scores)
+    still = np.column_stack([np.diff(curve.fpr) == 0, np.diff(curve.tpr) == 0])
+    amid = (still[1:] & still[:-1]).any(axis=1)
+    kept = np.concatenate([[True], ~amid, [True]])
+    return [curve.fpr[kept].tolist(), curve.tpr[kept].tolist()]
 
 
 def _certificate(ranker: Any) -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ A paper with one data set, two rankers and one table of two printed figures:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from toprank.reproduce.protocol import (
@@ -79,6 +79,7 @@ __all__ = [
     "StratifiedSplits",
     "Table",
     "WholeSet",
+    "with_paper_limits",
 ]
 
 Scaling = Literal["standard", "unit interval", "none"]
@@ -169,6 +170,10 @@ class Arm:
         Whether the paper knows nothing of it: our own column.
     history : bool
         Whether to keep how value and bound met.
+    curve : bool
+        Whether to keep the ROC curve on the test part.
+    paper_limit : float or None
+        Seconds that the paper gave its solver, for `with_paper_limits`.
     """
 
     name: str
@@ -186,6 +191,8 @@ class Arm:
     group: str = ""
     beyond: bool = False
     history: bool = False
+    curve: bool = False
+    paper_limit: float | None = None
 
     @property
     def from_paper_only(self) -> bool:
@@ -290,6 +297,25 @@ class Paper:
     def experiment(self, name: str) -> Experiment:
         """The experiment of that name."""
         return _named(self.experiments, name, f"experiment of {self.name}")
+
+
+def with_paper_limits(paper: Paper) -> Paper:
+    """The same with the time limits of the paper, where an arm knows them.
+
+    >>> from toprank.reproduce import paper
+    >>> with_paper_limits(paper("rudin-wang-2018")).experiment("uis").arm("subrank50").time_limit
+    7200.0
+    """
+    return replace(
+        paper, experiments=tuple(replace(one, arms=_as_long(one.arms)) for one in paper.experiments)
+    )
+
+
+def _as_long(arms: tuple[Arm, ...]) -> tuple[Arm, ...]:
+    return tuple(
+        arm if arm.paper_limit is None else replace(arm, time_limit=arm.paper_limit, seconds=None)
+        for arm in arms
+    )
 
 
 def _named(values: tuple[Any, ...], name: str, what: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from toprank.reproduce.cells import Selection, cells_of
 from toprank.reproduce.claims import Verdict
-from toprank.reproduce.drawings import draw
+from toprank.reproduce.drawings import draw, drawing_state
 from toprank.reproduce.experiment import Drawing, Paper
 from toprank.reproduce.figures import Figures, State
 from toprank.reproduce.listing import Line, listing
@@ -98,18 +98,18 @@ def paper_view(
 
 
 def _drawing_view(drawing: Drawing, figures: Figures) -> DrawingView:
-    experiment = figures.paper.experiment(drawing.experiment)
-    arm = experiment.arm(drawing.arm)
-    notes = list(drawing.notes)
-    if experiment.source.stands_in_for:
-        source = experiment.source
-        notes.append(f"{source.title} stands in for {source.stands_in_for}, which could not be had.")
-    certainty = figures.certainty(experiment, arm)
-    if certainty is not None:
-        notes.append(f"{arm.title} on {experiment.source.title}: {certainty.sentence()}.")
-    state = figures.state(experiment, arm)
-    png = draw(figures.chosen(experiment, arm)) if state in (State.DONE, State.PARTLY) else None
-    return DrawingView(drawing.name, number(drawing.name), drawing.title, notes, state, png)
+    notes = dict.fromkeys(drawing.notes)
+    for name, arm_name in drawing.places:
+        experiment = figures.paper.experiment(name)
+        arm, source = experiment.arm(arm_name), experiment.source
+        if source.stands_in_for:
+            notes[f"{source.title} stands in for {source.stands_in_for}, which could not be had."] = None
+        certainty = figures.certainty(experiment, arm) if arm.history else None
+        if certainty is not None:
+            notes[f"{arm.title} on {source.title}: {certainty.sentence()}."] = None
+    state = drawing_state(drawing, figures)
+    png = draw(drawing, figures) if state in (State.DONE, State.PARTLY) else None
+    return DrawingView(drawing.name, number(drawing.name), drawing.title, list(notes), state, png)
 
 
 # -- files ---------------------------------------------------------------------------------------------

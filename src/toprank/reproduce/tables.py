@@ -7,7 +7,7 @@ from typing import Literal
 
 from toprank.reproduce.protocol import Part
 
-__all__ = ["Claim", "ClaimKind", "Dimension", "Drawing", "Entry", "Table"]
+__all__ = ["Claim", "ClaimKind", "Dimension", "Drawing", "DrawingKind", "Entry", "Table"]
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,34 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
+DrawingKind = Literal["progress", "roc", "rows"]
+
+
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of the paper that shows how value and bound of one arm met, one panel a split.
+    """A figure of the paper, drawn from stored results.
 
-    The arm must keep its `history`.
+    Parameters
+    ----------
+    name, title : str
+        As of a `Table`.
+    places : tuple of (experiment, arm)
+        What is drawn.
+    kind : {"progress", "roc", "rows"}
+        ``progress``: how value and bound of the one arm met, one panel a split; it keeps its `history`.
+        ``roc``: the ROC curves of all arms on the test part of the first split; they keep their `curve`.
+        ``rows``: the rows of a data set with one feature, positives and negatives, and the order in which
+        each arm ranks them.
+    zoom : float or None
+        For ROC curves, a second panel up to this false positive rate.
+    notes : tuple of str
     """
 
     name: str
     title: str
-    experiment: str
-    arm: str
+    places: tuple[tuple[str, str], ...]
+    kind: DrawingKind = "progress"
+    zoom: float | None = None
     notes: tuple[str, ...] = ()
 
 

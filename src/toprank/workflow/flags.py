@@ -25,6 +25,7 @@ ARGUMENTS = frozenset(
         "labels",
         "missing",
         "only",
+        "paper_limits",
         "positive",
         "read",
         "results",
