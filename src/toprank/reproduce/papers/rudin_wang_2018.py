@@ -45,8 +45,8 @@ SIZES_OF_PROGRAMS = (
     " Pima, Gaussians."
 )
 LIMITS = (
-    "At budget 1 the program has 5 seconds on one thread of HiGHS; with --paper-limits two hours, as in the"
-    " paper (one for ROC Flexibility)."
+    "At budget 1 the program has 5 seconds on one thread of HiGHS; two hours, as in the paper (one for ROC"
+    " Flexibility), where the papers' limits are asked for."
 )
 PARTS: tuple[Part, ...] = ("train", "test")
 SPLITS = "Run k of ours and run k of the paper are different random halves; only means can be compared."
