@@ -103,6 +103,20 @@ def test_rank_prints_and_writes(here, capsys):
     assert _files(here) == ["items.csv", "model.json", "ranked.csv"]
 
 
+def test_the_list_names_the_query_of_each_item(here, capsys):
+    items = _items().assign(search=np.where(np.arange(120) % 3 == 0, "boots", "coats"))
+    items.to_csv("searches.csv", index=False)
+    options = ["--ranker", "RankRLS", "--splits", "0", "--budget", "5", "--head", "3", "--qid", "search"]
+    assert main(["rank", "searches.csv", "-t", "y", *ROLES, *options]) == 0
+    shown = capsys.readouterr().out
+    assert "Budget: the first 5 of each query." in shown
+    lines = [line.split() for line in shown.splitlines()]
+    heads = next(line for line in lines if line[:1] == ["rank"])
+    assert heads[:4] == ["rank", "code", "search", "y"]
+    places = [line[:3:2] for line in lines if line[:1] in (["1"], ["2"], ["3"]) and len(line) > 3]
+    assert places == [["1", "boots"], ["2", "boots"], ["3", "boots"]]
+
+
 def test_json_is_all_there_is_on_standard_output(here, capsys):
     assert main(["rank", "items.csv", "-t", "y", *ROLES, *QUICK, "--json", "--head", "3"]) == 0
     summary = json.loads(capsys.readouterr().out)

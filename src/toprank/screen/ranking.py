@@ -13,6 +13,7 @@ from toprank.screen import pieces
 if TYPE_CHECKING:
     import pandas as pd
 
+    from toprank.datasets import Roles
     from toprank.workflow.explain import Explanation
     from toprank.workflow.hits import Hits
     from toprank.workflow.report import RankReport
@@ -37,11 +38,12 @@ def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> 
     from toprank.datasets import warning_sentences
 
     console = pieces.console()
-    console.print(f"{_learned_from(report)}. Budget: the first {report.budget}.")
+    of_each = "" if report.model.roles.qid is None else " of each query"
+    console.print(f"{_learned_from(report)}. Budget: the first {report.budget}{of_each}.")
     pieces.remarks(console, [*report.remarks, *warning_sentences(report.new_notes)])
     if report.why:
         console.print(report.why, style="yellow")
-    _show_list(console, report.listing, report.listed, head, report.model.roles.target, report.budget)
+    _show_list(console, report.listing, report.listed, head, report.model.roles, report.budget)
     console.print(ORDERS[report.order], style="dim")
     _show_worth(console, report)
     _show_columns(console, report)
@@ -69,7 +71,7 @@ def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> 
     if report.rows is not None:
         console.print(f"{report.rows:,} rows of {report.listed} scored.")
     if len(report.listing):
-        _show_list(console, report.listing, report.listed, head, report.model.roles.target, None)
+        _show_list(console, report.listing, report.listed, head, report.model.roles, None)
     if report.value is not None:
         console.print(
             f"The file has labels: {report.model.statistic} = {pieces.number(report.value)}; a random order"
@@ -111,16 +113,18 @@ def show_explanation(one: Explanation) -> None:
 
 def show_list(console: Console, listing: pd.DataFrame, source: str, head: int) -> None:
     """Print the head of a list without labels."""
-    _show_list(console, listing, source, head, "", None)
+    _show_list(console, listing, source, head, None, None)
 
 
 def _show_list(
-    console: Console, listing: pd.DataFrame, source: str, head: int, target: str, budget: int | None
+    console: Console, listing: pd.DataFrame, source: str, head: int, roles: Roles | None, budget: int | None
 ) -> None:
     ours, firm = _our_names(listing), f"in_first_{budget}"
     wide = console.width >= WIDE
     heads = {name: name.removeprefix("toprank_") for name in ours}
-    heads |= {target: target, firm: f"in first {budget}", _own("why", listing): "why"}
+    # Without its query the place of an item within it says nothing.
+    heads |= {name: name for name in (roles and roles.qid, roles and roles.target) if name}
+    heads |= {firm: f"in first {budget}", _own("why", listing): "why"}
     reasons = _own("why", listing)
     shown = [name for name in heads if name in listing.columns and (wide or name != reasons)]
     grid = pieces.grid()
