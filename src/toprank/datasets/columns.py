@@ -23,7 +23,15 @@ from toprank.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "NumberColumn", "TextColumn", "column_from_dict", "learn_column"]
+__all__ = [
+    "Column",
+    "NumberColumn",
+    "TextColumn",
+    "column_from_dict",
+    "learn_column",
+    "number_column",
+    "text_column",
+]
 
 MAX_CATEGORIES = 50
 """Rarer categories of a text column than the so-many most frequent are treated like the most frequent one."""
@@ -67,8 +75,7 @@ class NumberColumn:
         missing = np.isnan(values)
         notes = self._strange(cells, values) if self.reading.tolerant else []
         if missing.any():
-            text = f"{_count(missing.sum(), len(values))} missing, set to the median {self.show(self.fill)}"
-            notes.append(Note(self.name, "imputed", text))
+            notes.append(self.imputed(int(missing.sum()), len(values)))
         filled = np.where(missing, self.fill, values)
         with np.errstate(over="ignore"):
             scaled = (filled - self.mean) / self.scale
@@ -76,6 +83,11 @@ class NumberColumn:
             row = int(np.argmax(~np.isfinite(scaled))) + 1
             raise InputError(f"Column {self.name!r}: the value in row {row} is too large to work with.")
         return scaled[:, None], notes
+
+    def imputed(self, missing: int, rows: int) -> Note:
+        """What was done to missing cells."""
+        text = f"{_count(missing, rows)} missing, set to the median {self.show(self.fill)}"
+        return Note(self.name, "imputed", text)
 
     def _strange(self, cells: pd.Series[Any], values: NDArray[np.float64]) -> list[Note]:
         """What to say about cells that hold something which cannot be read."""
@@ -137,8 +149,7 @@ class TextColumn:
         self._refuse_numbers(unknown, present)
         notes = []
         if len(present) < len(text):
-            missing = _count(len(text) - len(present), len(text))
-            notes.append(Note(self.name, "imputed", f"{missing} missing, set to {self.fill!r}"))
+            notes.append(self.imputed(len(text) - len(present), len(text)))
         if len(unknown):
             words = ", ".join(map(repr, unknown.unique()[:3])) + (", ..." if unknown.nunique() > 3 else "")
             count = _count(len(unknown), len(text))
@@ -147,6 +158,10 @@ class TextColumn:
         array = np.asarray(keys, dtype=object)
         features = [array == self.reading.key(category) for category in self.categories]
         return np.column_stack(features).astype(np.float64), notes
+
+    def imputed(self, missing: int, rows: int) -> Note:
+        """What was done to missing cells."""
+        return Note(self.name, "imputed", f"{_count(missing, rows)} missing, set to {self.fill!r}")
 
     def _refuse_numbers(self, unknown: pd.Series[Any], present: pd.Series[Any]) -> None:
         import pandas as pd
@@ -228,19 +243,39 @@ def _learn_numbers(
     with np.errstate(over="ignore"):
         fill = float(np.nanmedian(values))
     filled = np.where(np.isnan(values), fill, values)
-    if filled.min() == filled.max():
-        return None, [Note(name, "dropped", "constant")]
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, scale = float(filled.mean()), float(filled.std())
-        # Differences below the smallest normal number have a standard deviation of zero.
-        scale = scale if scale > 0 else float(filled.max() - filled.min())
+        moments = float(filled.mean()), float(filled.std())
+    return number_column(name, reading, fill, (float(filled.min()), float(filled.max())), *moments)
+
+
+def number_column(
+    name: str,
+    reading: NumberReading | DateReading,
+    fill: float,
+    span: tuple[float, float],
+    mean: float,
+    scale: float,
+) -> tuple[Column | None, list[Note]]:
+    """A column of numbers from its median, its smallest and largest value, mean and standard deviation."""
+    if span[0] == span[1]:
+        return None, [Note(name, "dropped", "constant")]
+    # Differences below the smallest normal number have a standard deviation of zero.
+    scale = scale if scale > 0 else span[1] - span[0]
     if not (np.isfinite(mean) and np.isfinite(scale)):
         raise InputError(f"Column {name!r} holds values too large to work with.")
     return NumberColumn(name, fill, mean, scale, reading), []
 
 
 def _learn_text(name: str, cells: pd.Series[Any], reading: TextReading) -> tuple[Column | None, list[Note]]:
-    counts, folded = _categories(reading.read(cells).dropna(), reading)
+    words = reading.read(cells).dropna().value_counts()
+    return text_column(name, {str(word): int(count) for word, count in words.items()}, reading)
+
+
+def text_column(
+    name: str, words: Mapping[str, int], reading: TextReading
+) -> tuple[Column | None, list[Note]]:
+    """A column of words from how often each occurs, the most frequent first."""
+    counts, folded = _categories(words, reading)
     notes = [_folded_note(name, folded)] if folded else []
     if not counts:
         return None, [Note(name, "dropped", "empty")]
@@ -261,11 +296,11 @@ def _learn_text(name: str, cells: pd.Series[Any], reading: TextReading) -> tuple
     return TextColumn(name, fill, tuple(kept), tuple(pooled), reading), notes
 
 
-def _categories(text: pd.Series[Any], reading: TextReading) -> tuple[dict[str, int], list[list[str]]]:
+def _categories(words: Mapping[str, int], reading: TextReading) -> tuple[dict[str, int], list[list[str]]]:
     """Categories, each under its most frequent spelling, with their counts; and the spellings of each."""
     spellings: dict[str, dict[str, int]] = {}
-    for word, count in text.value_counts().items():
-        spellings.setdefault(reading.key(str(word)), {})[str(word)] = int(count)
+    for word, count in words.items():
+        spellings.setdefault(reading.key(word), {})[word] = count
     ordered = [sorted(some, key=lambda word: (-some[word], word)) for some in spellings.values()]
     counts = {words[0]: sum(some.values()) for words, some in zip(ordered, spellings.values(), strict=True)}
     return counts, [words for words in ordered if len(words) > 1]

@@ -19,7 +19,7 @@ from toprank.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Description", "described"]
+__all__ = ["Description", "described", "needs_a_look", "read_columns"]
 
 _DECIMALS: tuple[Literal[".", ","], ...] = (".", ",")
 LOOKS_LIKE = 0.5
@@ -80,15 +80,14 @@ def described(table: Table, declared: Declared | None = None) -> Table:
     evidence = {
         name: Evidence.of(table.frame[name], declared.missing(name))
         for name in table.columns
-        if _needs_a_look(table.frame[name])
+        if needs_a_look(table.frame[name])
     }
-    habits = _habits(evidence.values())
     readings: dict[str, Reading] = {}
     notes: list[Note] = []
     frame = table.frame.copy(deep=False)
-    for name in table.columns:
+    decided = read_columns({name: table.frame[name] for name in table.columns}, evidence, declared)
+    for name, (reading, about) in decided.items():
         cells = table.frame[name]
-        reading, about = _decided(cells, evidence.get(name), habits, declared)
         if not isinstance(reading, TextReading):
             values = reading.read(cells)
             about += sentinel_notes(name, values, reading)
@@ -99,7 +98,26 @@ def described(table: Table, declared: Declared | None = None) -> Table:
     return replace(table, frame=frame, description=Description(readings, tuple(notes)))
 
 
-def _needs_a_look(cells: pd.Series[Any]) -> bool:
+def read_columns(
+    columns: Mapping[str, pd.Series[Any]], evidence: Mapping[str, Evidence], declared: Declared
+) -> dict[str, tuple[Reading, list[Note]]]:
+    """How each column is read, and what to say about it; those in doubt like those that leave none.
+
+    Parameters
+    ----------
+    columns : mapping of str to pandas.Series
+        Cells of each column; where there is evidence, what it is of does not matter any more.
+    evidence : mapping of str to Evidence
+        Of the columns that need a look.
+    declared : Declared
+    """
+    habits = _habits(evidence.values())
+    return {
+        name: _decided(cells, evidence.get(name), habits, declared) for name, cells in columns.items()
+    }
+
+
+def needs_a_look(cells: pd.Series[Any]) -> bool:
     """Whether the type of a column leaves open what its cells are."""
     import pandas as pd
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,12 +95,23 @@ class Evidence:
         counts = np.bincount(codes[codes >= 0], minlength=len(different))
         rows = np.full(len(different), len(codes), dtype=np.intp)
         np.minimum.at(rows, codes[codes >= 0], np.flatnonzero(codes >= 0))
+        return cls.counted(different, counts, rows + 1, missing)
+
+    @classmethod
+    def counted(
+        cls,
+        different: Sequence[Any],
+        counts: NDArray[np.intp],
+        rows: NDArray[np.intp],
+        missing: Collection[str] = (),
+    ) -> Evidence:
+        """Of cells that were counted already: each different one, how often, and where first (from 1)."""
         texts = [label_text(cell) for cell in different]
         absent = np.array([is_placeholder(text) for text in texts], dtype=bool)
         placeholders = {texts[place]: int(counts[place]) for place in np.flatnonzero(absent)}
         kept = np.flatnonzero(~absent & np.array([text not in missing for text in texts], dtype=bool))
         cells = [different[int(place)] for place in kept]
-        return cls(cells, counts[kept], rows[kept] + 1, *_all_meanings(cells), placeholders)
+        return cls(cells, counts[kept], rows[kept], *_all_meanings(cells), placeholders)
 
     def verdict(self, pairs: Pairs) -> Verdict:
         """What the cells say about the way they are written: `numbers` or `dates`."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toprank.datasets.notes import Note
 from toprank.datasets.readings import DateReading, NumberReading
 
-__all__ = ["sentinel_notes"]
+__all__ = ["looks_like_code", "sentinel_notes"]
 
 _NINES = re.compile(r"-?9{2,9}(\.9+)?|-9(\.9+)?")
 _DATES = ("1900-01-01", "1970-01-01", "9999-12-31", "2999-12-31", "1899-12-30")
@@ -26,13 +26,13 @@ def sentinel_notes(name: str, values: NDArray[np.float64], reading: Any) -> list
     ["holds -999, far from its other values; if it stands for a missing one, say `missing='age=-999'`"]
     """
     finite = values[np.isfinite(values)]
-    if not len(finite) or not any(_is_code(float(edge), reading) for edge in (finite.min(), finite.max())):
+    if not len(finite) or not any(looks_like_code(float(edge), reading) for edge in (finite.min(), finite.max())):
         return []
     different = np.unique(finite)
     notes = []
     # At either end; one further in than the end may hide behind it, as -99 does behind -999.
     for values_left in (different, different[::-1]):
-        while len(values_left) > 2 and _stands_apart(values_left) and _is_code(values_left[0], reading):
+        while len(values_left) > 2 and _stands_apart(values_left) and looks_like_code(values_left[0], reading):
             shown = _written(float(values_left[0]), reading)
             text = (
                 f"holds {shown}, far from its other values; if it stands for a missing one, say"
@@ -51,7 +51,8 @@ def _stands_apart(values: NDArray[np.float64]) -> bool:
     return bool(abs(values[0] / 2 - rest[0]) > spread)
 
 
-def _is_code(value: float, reading: NumberReading | DateReading) -> bool:
+def looks_like_code(value: float, reading: NumberReading | DateReading) -> bool:
+    """Whether a value is one that people write for a missing one: nines, or a date such as 1900-01-01."""
     if isinstance(reading, DateReading):
         return reading.show(value) in _DATES
     return _NINES.fullmatch(f"{value:.10g}") is not None

@@ -21,7 +21,7 @@ from toprank.scale.best import Best, Candidates
 from toprank.scale.parts import Part
 from toprank.scale.screen import linear_screen
 
-__all__ = ["BatchScorer", "Place", "missing_columns"]
+__all__ = ["BatchScorer", "Place", "encoded", "is_text", "missing_columns", "numbers_in", "read_batch"]
 
 Floats = NDArray[np.float64]
 
@@ -125,23 +125,10 @@ class BatchScorer:
 
     def read(self, batch: Any) -> Any:
         """Text in the place of numbers as numbers, where it is nothing but plain numbers."""
-        import pyarrow as pa
-
-        arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
-        for column in self._encoder.columns:
-            cells = arrays[column.name]
-            if isinstance(column, NumberColumn) and not column.reading.needs_text and _is_text(cells):
-                values = _numbers(cells)
-                arrays[column.name] = cells if values is None else values
-        return pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
+        return read_batch(self._encoder, batch)
 
     def _encoded(self, read: Any, place: Place, *, quiet: bool = False) -> Any:
-        name = place.part.name
-        try:
-            X, notes = self._encoder.encode(Table(read.to_pandas(ignore_metadata=True), source=name))
-        except InputError as error:
-            begin = place.part.before + place.first
-            raise InputError(f"{name}, of rows {begin + 1} to {begin + len(read)}: {error}") from None
+        X, notes = encoded(self._encoder, read, place)
         if not quiet:
             for note in notes:
                 self._keep(note, place)
@@ -172,13 +159,37 @@ class BatchScorer:
                 seen.batches = batches
 
 
+def read_batch(encoder: ColumnEncoder, batch: Any) -> Any:
+    """Text in the place of numbers as numbers, where it is nothing but plain numbers."""
+    import pyarrow as pa
+
+    arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for column in encoder.columns:
+        cells = arrays[column.name]
+        if isinstance(column, NumberColumn) and not column.reading.needs_text and is_text(cells):
+            values = numbers_in(cells)
+            arrays[column.name] = cells if values is None else values
+    return pa.RecordBatch.from_arrays(list(arrays.values()), list(arrays))
+
+
+def encoded(encoder: ColumnEncoder, read: Any, place: Place) -> tuple[Floats, list[Note]]:
+    """The features of a batch, and what had to be done to it; complaints name the file and the rows."""
+    name = place.part.name
+    try:
+        return encoder.encode(Table(read.to_pandas(ignore_metadata=True), source=name))
+    except InputError as error:
+        begin = place.part.before + place.first
+        raise InputError(f"{name}, of rows {begin + 1} to {begin + len(read)}: {error}") from None
+
+
 def missing_columns(part: Part, wanted: Sequence[str]) -> list[str]:
     """Columns that a part lacks."""
     present = set(part.columns)
     return [name for name in wanted if name not in present]
 
 
-def _is_text(cells: Any) -> bool:
+def is_text(cells: Any) -> bool:
+    """Whether the cells of an Arrow array are text."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(cells.type))
@@ -190,7 +201,7 @@ def _as_table(batch: Any) -> Any:
     return pa.Table.from_batches([batch])
 
 
-def _numbers(cells: Any) -> Any:
+def numbers_in(cells: Any) -> Any:
     """Text as numbers, or as the truth values pandas would see in it; None where a cell is neither."""
     import pyarrow as pa
     from pyarrow import compute
