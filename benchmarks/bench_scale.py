@@ -3,6 +3,9 @@
 ``best`` writes ROWS generated rows of 20 columns as Parquet into a temporary folder, finds the 1000 best by a
 saved model, and lets pandas and DuckDB compute the same score and the same 1000; each in a process of its
 own, in turns.
+``learn`` has `toprank rank` learn from ROWS rows in a process whose memory is capped at a quarter of what the
+numbers take, by a control group where the machine lets one be made, else by a limit on its data; and compares
+the coefficients of a tenth of the rows, learned in the same way, with those of scikit-learn in memory.
 ``growth`` runs every path on 10^5, 10^5.5, ... rows and prints seconds, peak memory and growth exponents.
 """
 
@@ -22,7 +25,7 @@ WIDTH, TOP = 20, 1000
 ROW_GROUP = 500_000
 NAMES = [f"x{j:02d}" for j in range(WIDTH)]
 CONTESTANTS = ("toprank", "duckdb", "pandas")
-PATHS = ("score --top", "score --all", "auc", "dcg@100", "logistic", "rerank")
+PATHS = ("score --top", "score --all", "auc", "dcg@100", "logistic", "rerank", "rank")
 
 
 # -- data and model --------------------------------------------------------------------------------
@@ -148,6 +151,9 @@ def run_path(path, folder):
             every=every,
         )
         return
+    if path == "rank":
+        learn_in_passes(folder)
+        return
     files = sorted((folder / "items").glob("*.parquet"))
     groups = [(file, k) for file in files for k in range(pq.ParquetFile(file).num_row_groups)]
     sizes = tuple(pq.ParquetFile(file).metadata.row_group(k).num_rows for file, k in groups)
@@ -175,14 +181,103 @@ def run_path(path, folder):
         learn_partitioned(RankThenRerank(reranker=RankSVM(), top=TOP), X, y)
 
 
+# -- learning with little memory -------------------------------------------------------------------
+
+
+def learn_in_passes(folder):
+    """The command, on files that count as too large whatever their size; returns the coefficients."""
+    from toprank.cli.main import main as toprank
+    from toprank.workflow import many_files
+
+    many_files.FITS = 0
+    command = ["rank", str(folder / "items"), "--target", "y", "--ranker", "logistic", "--quiet"]
+    code = toprank([*command, "--model", str(folder / "learned.json")])
+    if code:
+        raise SystemExit(code)
+    return linear_form(folder / "learned.json")
+
+
+def in_memory(folder):
+    """The same by scikit-learn, all rows in memory."""
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+
+    frame = pd.concat([pd.read_parquet(path) for path in sorted((folder / "items").glob("*.parquet"))])
+    X = frame[NAMES].to_numpy(dtype=np.float64)
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    X = (X - mean) / scale
+    found = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000).fit(X, frame["y"])
+    weights = found.coef_.ravel() / scale
+    return weights, float(found.intercept_[0] - weights @ mean)
+
+
+def control_group(limit):
+    """A folder of the kernel in which processes have so many bytes of memory, files they read included."""
+    for parent, name, more in (
+        (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", {}),
+        (Path("/sys/fs/cgroup"), "memory.max", {"memory.swap.max": "0"}),
+    ):
+        group = parent / f"bench-scale-{os.getpid()}"
+        try:
+            group.mkdir()
+            for file, value in {name: str(limit), **more}.items():
+                (group / file).write_text(value)
+        except OSError:
+            if group.is_dir():
+                group.rmdir()
+            continue
+        return group
+    return None
+
+
+def capped(folder, what, limit):
+    """As `measured`, in a process that cannot have more memory."""
+    group = control_group(limit)
+
+    def enter():
+        if group is None:
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        else:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+
+    try:
+        result = measured(folder, what, before=enter)
+    finally:
+        if group is not None:
+            group.rmdir()
+    return result, "a control group" if group is not None else "RLIMIT_DATA"
+
+
+def learn(rows):
+    with tempfile.TemporaryDirectory() as name:
+        folder = prepared(Path(name), rows)
+        stored = sum(path.stat().st_size for path in (folder / "items").iterdir()) / 1e9
+        whole = rows * (WIDTH + 1) * 8
+        limit = whole // 4
+        print(f"{rows:,} rows x {WIDTH}: {whole / 1e9:.2f} GB in memory, {stored:.2f} GB of Parquet")
+        result, how = capped(folder, "learn", limit)
+        print(
+            f"learned in {result['seconds']:.0f} s with memory capped at {limit / 1e6:.0f} MB by {how}, of"
+            f" which the process took {result['memory'] * 1.048576:.0f} MB; load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
+    with tempfile.TemporaryDirectory() as name:
+        folder = prepared(Path(name), rows // 10)
+        ours, theirs = (measured(folder, what)["answer"] for what in ("learn", "in memory"))
+        away = np.abs(np.subtract(ours, theirs)) / np.abs(theirs)
+        print(f"{rows // 10:,} rows in passes and in memory: coefficients differ by {away.max():.1e} of each")
+
+
 # -- in processes of their own ---------------------------------------------------------------------
 
 
-def measured(folder, what, threads=2):
+def measured(folder, what, threads=2, before=None):
     """Seconds, peak memory in MB and the answer of one piece of work in a process of its own."""
     command = [sys.executable, __file__, "one", what, "--folder", str(folder), "--threads", str(threads)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return json.loads(output.splitlines()[-1])
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, preexec_fn=before)
+    if done.returncode:
+        raise SystemExit(f"{what}: ended with {done.returncode}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def one(what, folder, threads):
@@ -192,6 +287,9 @@ def one(what, folder, threads):
     answer = None
     if what in CONTESTANTS:
         answer = globals()[f"best_by_{what}"](folder, threads)
+    elif what in ("learn", "in memory"):
+        weights, intercept = learn_in_passes(folder) if what == "learn" else in_memory(folder)
+        answer = [*weights.tolist(), intercept]
     else:
         run_path(what, folder)
     seconds = time.perf_counter() - begin
@@ -247,9 +345,9 @@ def prepared(folder, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("task", choices=("best", "growth", "one"))
+    parser.add_argument("task", choices=("best", "learn", "growth", "one"))
     parser.add_argument("what", nargs="?")
-    parser.add_argument("--rows", type=int, default=50_000_000)
+    parser.add_argument("--rows", type=int, help="50 million for best, 20 million for learn")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--powers", type=float, nargs="+", default=[5.0, 5.5, 6.0, 6.5, 7.0, 7.5])
@@ -258,7 +356,9 @@ def main():
     if given.task == "one":
         one(given.what, given.folder, given.threads)
     elif given.task == "best":
-        best(given.rows, given.repeats, given.threads)
+        best(given.rows or 50_000_000, given.repeats, given.threads)
+    elif given.task == "learn":
+        learn(given.rows or 20_000_000)
     else:
         growth(given.powers)
 

@@ -55,7 +55,9 @@ def assert_same(found, wanted):
         (n.column, n.action, n.text, n.warning) for n in others
     ]
     for one, two in zip(encoder.to_dict()["columns"], other.to_dict()["columns"], strict=True):
-        figures = [{key: column.pop(key) for key in ("mean", "scale") if key in column} for column in (one, two)]
+        figures = [
+            {key: column.pop(key) for key in ("mean", "scale") if key in column} for column in (one, two)
+        ]
         assert one == two  # medians, categories and readings to the last digit
         for key in figures[0]:
             np.testing.assert_allclose(figures[0][key], figures[1][key], rtol=1e-12, atol=1e-12)
@@ -103,7 +105,9 @@ def test_a_column_that_is_stored_in_two_ways_is_read_cell_by_cell(here):
 def test_what_cannot_be_learned_from_is_said(here, monkeypatch):
     frame = pd.DataFrame({"a": [1.0, np.inf, 3.0], "b": ["x", "y", "z"]})
     write([frame])
-    with pytest.raises(InputError, match=r"0.parquet, row group 0: column 'a' holds an infinite value in row 2"):
+    with pytest.raises(
+        InputError, match=r"0.parquet, row group 0: column 'a' holds an infinite value in row 2"
+    ):
         in_passes()
     monkeypatch.setattr(words, "MOST_DIFFERENT", 2)
     pd.DataFrame({"b": ["x", "y", "z"]}).to_parquet("b.parquet")

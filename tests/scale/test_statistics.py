@@ -141,3 +141,12 @@ def test_series_of_data_frames():
     assert statistic_of("auc", parts["y"], parts["score"]) == pytest.approx(
         get("auc")(table["y"], table["score"])
     )
+
+
+@pytest.mark.parametrize("name", ["dcg@50", "precision@1%", "recall@30", "positives_at_top", "auc", "dcg"])
+def test_values_in_blocks_are_those_of_the_whole(monkeypatch, name):
+    monkeypatch.setattr(statistics, "BLOCK_ROWS", 64)
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=1000).round(1)
+    y = (rng.random(1000) < 0.2).astype(np.int8)
+    assert statistics.value_in_blocks(get(name), y, scores) == pytest.approx(get(name)(y, scores), rel=1e-12)

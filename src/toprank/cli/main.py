@@ -38,6 +38,7 @@ from toprank.cli.reading import (
     Categorical,
     Data,
     Encoding,
+    Files,
     Group,
     Identifier,
     Ignore,
@@ -73,7 +74,7 @@ app = typer.Typer(
 @app.command()
 def rank(
     context: typer.Context,
-    data: Data = None,
+    data: Files = None,
     target: Target = None,
     budget: Budget = None,
     statistic: Statistic = None,
@@ -162,9 +163,10 @@ def rank(
     from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.exact_options import ExactOptions
-    from toprank.workflow.options import check_base
-    from toprank.workflow.rank import RankOptions, rank_items
-    from toprank.workflow.source import Columns, open_source, read_new
+    from toprank.workflow.many_files import too_large
+    from toprank.workflow.options import RankOptions, check_base, in_passes
+    from toprank.workflow.rank_files import only_one, rank_files
+    from toprank.workflow.source import Columns
     from toprank.workflow.summary import ranking_summary
 
     columns, exact = asked(context, Columns), asked(context, ExactOptions, constraints=constraints)
@@ -173,7 +175,7 @@ def rank(
         who = ranker or ("exact" if exact.given else "svm")
         learning = asked(context, PairOptions, ranker=who, exact=exact)
         if rank_pairs(
-            data,
+            only_one(data),
             pairs,
             columns,
             learning,
@@ -186,15 +188,15 @@ def rank(
             raise typer.Exit(INTERRUPTED)
         return
     options = asked(context, RankOptions, exact=exact)
+    large = too_large(data or (), columns)
+    options = in_passes(options) if large else options
     delivery, typed = Delivery(out, model, report_page), command_line(context)
     check_base(base)
     read_too = None if constraints is None else str(constraints)
-    delivery.check([data, new, read_too], linear=options.surely_linear)
+    delivery.check([*(data or ()), new, read_too], linear=options.surely_linear)
     with start_bars(quiet) as bars:
         bars.stage("Reading")
-        source = open_source(data, columns)
-        unseen = None if new is None else read_new(new, source, columns)
-        report = rank_items(source, options, new=unseen, watch=bars)
+        report = rank_files(data or (), columns, options, new=new, large=large, watch=bars)
     with keep_best_on_interrupt() as kept:
         files = delivery.write(report.listing, report.model, report=report, command=typed)
     if json_output:

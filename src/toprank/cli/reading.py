@@ -10,6 +10,7 @@ __all__ = [
     "Categorical",
     "Data",
     "Encoding",
+    "Files",
     "Group",
     "Identifier",
     "Ignore",
@@ -37,6 +38,16 @@ Data = Annotated[
         metavar="DATA",
         help="Labelled items: .csv, .tsv, .xlsx, .parquet or .svm (text also .gz), - for standard input, or"
         " the name of a data set (toprank data). Without it an embedded example is used.",
+    ),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="DATA...",
+        help="Labelled items: .csv, .tsv, .xlsx, .parquet or .svm (text also .gz), - for standard input, or"
+        " the name of a data set (toprank data); also several Parquet or CSV files, folders, patterns such as"
+        " 'train/*.parquet', and addresses such as s3://bucket/train. What is too large to be read as a whole"
+        " is learned from in passes. Without it an embedded example is used.",
     ),
 ]
 Target = Annotated[

@@ -112,9 +112,7 @@ def read_columns(
     declared : Declared
     """
     habits = _habits(evidence.values())
-    return {
-        name: _decided(cells, evidence.get(name), habits, declared) for name, cells in columns.items()
-    }
+    return {name: _decided(cells, evidence.get(name), habits, declared) for name, cells in columns.items()}
 
 
 def needs_a_look(cells: pd.Series[Any]) -> bool:

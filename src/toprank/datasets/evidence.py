@@ -95,7 +95,7 @@ class Evidence:
         counts = np.bincount(codes[codes >= 0], minlength=len(different))
         rows = np.full(len(different), len(codes), dtype=np.intp)
         np.minimum.at(rows, codes[codes >= 0], np.flatnonzero(codes >= 0))
-        return cls.counted(different, counts, rows + 1, missing)
+        return cls.counted(list(different), counts, rows + 1, missing)
 
     @classmethod
     def counted(

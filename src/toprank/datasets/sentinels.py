@@ -26,13 +26,17 @@ def sentinel_notes(name: str, values: NDArray[np.float64], reading: Any) -> list
     ["holds -999, far from its other values; if it stands for a missing one, say `missing='age=-999'`"]
     """
     finite = values[np.isfinite(values)]
-    if not len(finite) or not any(looks_like_code(float(edge), reading) for edge in (finite.min(), finite.max())):
+    if not len(finite) or not any(
+        looks_like_code(float(edge), reading) for edge in (finite.min(), finite.max())
+    ):
         return []
     different = np.unique(finite)
     notes = []
     # At either end; one further in than the end may hide behind it, as -99 does behind -999.
     for values_left in (different, different[::-1]):
-        while len(values_left) > 2 and _stands_apart(values_left) and looks_like_code(values_left[0], reading):
+        while (
+            len(values_left) > 2 and _stands_apart(values_left) and looks_like_code(values_left[0], reading)
+        ):
             shown = _written(float(values_left[0]), reading)
             text = (
                 f"holds {shown}, far from its other values; if it stands for a missing one, say"

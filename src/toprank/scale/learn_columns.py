@@ -1,4 +1,4 @@
-"""How columns become features, learned from files in passes: the encoder that their rows in memory would give.
+"""How columns become features, learned from files in passes: the encoder that memory would give.
 
 One pass counts: moments and a sample of columns of numbers, the different cells of all others. Medians come
 from the sample where it holds all rows, and from a second pass where it does not; both are exact, means and
@@ -67,7 +67,7 @@ def learn_columns(
     looked.at(names)
     cells = {name: looked.cells(name) for name in names}
     evidence = {
-        name: Evidence.counted(list(one), looked.words[name].counts(), looked.rows_of(name), declared.missing(name))
+        name: looked.evidence(name, one)
         for name, one in cells.items()
         if name in looked.words and needs_a_look(one)
     }
@@ -133,9 +133,7 @@ class _Look:
             self.samples[name] = np.sort(np.concatenate([one.samples[name] for one in found]))
         return [name for name in quick if name not in good]
 
-    def _part(
-        self, one: Pass, part: Part, number: int, quick: Sequence[str], text: Sequence[str]
-    ) -> _Seen:
+    def _part(self, one: Pass, part: Part, number: int, quick: Sequence[str], text: Sequence[str]) -> _Seen:
         seen = _Seen({name: Moments() for name in quick})
         for batch, place in one.batches(part, number, [*quick, *text]):
             chosen = chosen_rows(number, place.first, len(batch), self.share)
@@ -169,10 +167,11 @@ class _Look:
         ends = np.array([sums.low, sums.high] if sums.count else [np.nan])
         return pd.Series(DateReading().kept(ends) if name in self.dates else ends, name=name)
 
-    def rows_of(self, name: str) -> NDArray[np.int64]:
-        """Where each different cell of a column is first, from 1."""
+    def evidence(self, name: str, cells: pd.Series[Any]) -> Evidence:
+        """What the different cells of a column say about how they were written."""
         starts = np.concatenate(([0], np.cumsum(self.sizes)[:-1])).astype(np.int64)
-        return self.words[name].rows(starts)
+        words = self.words[name]
+        return Evidence.counted(list(cells), words.counts(), words.rows(starts), self.declared.missing(name))
 
     def medians(self) -> dict[str, float]:
         """Of the columns of numbers; a pass gathers what lies around those that the sample leaves open."""
@@ -242,10 +241,10 @@ class _Look:
         if name in self.words and isinstance(reading, TextReading):
             return self._learned_words(name, reading, cells)
         if name in self.words:
+            assert not isinstance(reading, TextReading)
             counts = self.words[name].counts()
             # Through the same gates as in memory: dates are kept as moments, and read again.
-            read = reading.read(pd.Series(reading.kept(reading.read(cells)), name=name)) if len(cells) else cells
-            values = np.asarray(read, dtype=np.float64)
+            values = reading.read(pd.Series(reading.kept(reading.read(cells)), name=name))
             sums = Moments.counted(values, counts, self.words[name].missing)
             middle = middle_of_counted(values, counts)
         else:

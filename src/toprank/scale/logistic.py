@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from toprank.control import warn_user
 from toprank.scale.partitions import aligned_blocks, delayed, is_partitioned, reduced
 
-__all__ = ["NotConvergedWarning", "logistic_regression"]
+__all__ = ["LossSums", "Newton", "NotConvergedWarning", "logistic_regression"]
 
 Floats = NDArray[np.float64]
 Batches = Callable[[], Iterable[tuple[Any, ...]]]
@@ -30,15 +30,35 @@ class NotConvergedWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class _Sums:
+class LossSums:
     """Loss, gradient and second derivatives at one point, summed over rows; the intercept comes last."""
 
     loss: float
     gradient: Floats
     curvature: Floats
 
-    def __add__(self, other: _Sums) -> _Sums:
-        return _Sums(self.loss + other.loss, self.gradient + other.gradient, self.curvature + other.curvature)
+    @classmethod
+    def of(cls, X: Any, positive: NDArray[np.bool_], mass: Any, weights: Floats) -> LossSums:
+        """Over the rows of a block, each as heavy as its mass (None: all alike)."""
+        width = len(weights)
+        total = cls(0.0, np.zeros(width), np.zeros((width, width)))
+        for begin in range(0, len(positive), CHUNK):
+            part = slice(begin, begin + CHUNK)
+            rows = np.asarray(X[part], dtype=np.float64)
+            rows = np.column_stack((rows, np.ones(len(rows))))
+            own = positive[part].astype(np.float64)
+            much = np.ones(len(rows)) if mass is None else np.asarray(mass[part], dtype=np.float64)
+            scores = rows @ weights
+            chance = expit(scores)
+            loss = float(much @ (np.logaddexp(0.0, scores) - own * scores))
+            curved = rows * (much * chance * (1.0 - chance))[:, None]
+            total = total + cls(loss, rows.T @ (much * (chance - own)), rows.T @ curved)
+        return total
+
+    def __add__(self, other: LossSums) -> LossSums:
+        return LossSums(
+            self.loss + other.loss, self.gradient + other.gradient, self.curvature + other.curvature
+        )
 
 
 def logistic_regression(
@@ -88,13 +108,11 @@ def logistic_regression(
     """
     passes = _Passes.over(X, y, sample_weight)
     classes, width = passes.look()
-    objective = _Objective(passes, classes[1], C)
-    weights, taken = _minimised(objective, width, tol, max_passes)
-    model = LogisticRegression(C=C, tol=tol, max_iter=max_passes)
-    model.classes_, model.n_features_in_ = classes, width
-    model.coef_, model.intercept_ = weights[None, :-1], weights[-1:]
-    model.n_iter_ = np.array([taken], dtype=np.int32)
-    return model
+    objective = _Objective(passes, classes[1])
+    search = Newton(width, C=C, tol=tol, max_passes=max_passes)
+    while not search.done:
+        search.told(objective(search.asked))
+    return search.model(classes)
 
 
 class _Passes:
@@ -161,78 +179,116 @@ def _same_kind(some: list[tuple[list[Any], int]]) -> tuple[list[Any], int]:
 
 @dataclass(frozen=True)
 class _Objective:
-    """The penalised loss, its gradient and its second derivatives, at the price of a pass."""
+    """The loss, its gradient and its second derivatives, at the price of a pass."""
 
     passes: _Passes
     positive: Any
-    C: float
 
-    def __call__(self, weights: Floats) -> _Sums:
+    def __call__(self, weights: Floats) -> LossSums:
         positive = self.positive  # so that the objective itself does not travel
 
-        def each(X: Any, y: Any, mass: Any) -> _Sums:
-            return _block_sums(X, y, mass, weights, positive)
+        def each(X: Any, y: Any, mass: Any) -> LossSums:
+            return LossSums.of(X, np.asarray(y) == positive, mass, weights)
 
-        found = self.passes.mapped(each, _added)
-        penalised = np.append(weights[:-1], 0.0)
-        return _Sums(
-            self.C * found.loss + float(penalised @ penalised) / 2.0,
-            self.C * found.gradient + penalised,
-            self.C * found.curvature + np.diag(np.append(np.ones(len(weights) - 1), 0.0)),
-        )
+        found: LossSums = self.passes.mapped(each, _added)
+        return found
 
 
-def _added(some: list[_Sums]) -> _Sums:
+def _added(some: list[LossSums]) -> LossSums:
     total = some[0]
     for one in some[1:]:
         total = total + one
     return total
 
 
-def _block_sums(X: Any, y: Any, mass: Any, weights: Floats, positive: Any) -> _Sums:
-    """The sums over the rows of a block."""
-    width = len(weights)
-    total = _Sums(0.0, np.zeros(width), np.zeros((width, width)))
-    labels = np.asarray(y) == positive
-    for begin in range(0, len(labels), CHUNK):
-        part = slice(begin, begin + CHUNK)
-        rows = np.asarray(X[part], dtype=np.float64)
-        rows = np.column_stack((rows, np.ones(len(rows))))
-        own = labels[part].astype(np.float64)
-        much = np.ones(len(rows)) if mass is None else np.asarray(mass[part], dtype=np.float64)
-        scores = rows @ weights
-        chance = expit(scores)
-        loss = float(much @ (np.logaddexp(0.0, scores) - own * scores))
-        curved = rows * (much * chance * (1.0 - chance))[:, None]
-        total = total + _Sums(loss, rows.T @ (much * (chance - own)), rows.T @ curved)
-    return total
+class Newton:
+    """Newton's method as questions and answers: it asks for the sums at one point, is told, and asks on.
 
+    Several can thus share a pass over the rows. Steps are halved where a whole one does not go down.
 
-def _minimised(objective: _Objective, width: int, tol: float, max_passes: int) -> tuple[Floats, int]:
-    """Newton's method with halved steps where a whole one does not go down; weights and passes."""
-    weights = np.zeros(width + 1)
-    here, passes = objective(weights), 1
-    while passes < max_passes:
-        step = -cho_solve(_factor(here.curvature), here.gradient)
-        gain = -float(here.gradient @ step)
-        length, there = 1.0, here
-        for _ in range(_MOST_HALVINGS):
-            there = objective(weights + length * step)
-            passes += 1
-            # Near the end the objective is flat within its own rounding.
-            slack = 4.0 * np.finfo(np.float64).eps * abs(here.loss)
-            if there.loss <= here.loss - _ARMIJO * length * gain + slack or passes >= max_passes:
-                break
-            length /= 2.0
-        if there.loss <= here.loss + 4.0 * np.finfo(np.float64).eps * abs(here.loss):
-            weights, here = weights + length * step, there
-        if gain / 2.0 <= tol * max(abs(here.loss), 1.0):
-            return weights, passes
-    warn_user(
-        f"logistic regression did not reach tol={tol} in {max_passes} passes; raise max_passes, or scale X",
-        NotConvergedWarning,
-    )
-    return weights, passes
+    Parameters
+    ----------
+    width : int
+        Number of features.
+    C, tol, max_passes
+        As in `logistic_regression`.
+
+    Examples
+    --------
+    >>> rows, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([False, True, False, True])
+    >>> search = Newton(1)
+    >>> while not search.done:
+    ...     search.told(LossSums.of(rows, labels, None, search.asked))
+    >>> search.model(np.array([0, 1])).predict(rows)
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(self, width: int, *, C: float = 1.0, tol: float = 1e-12, max_passes: int = 100) -> None:
+        self.C, self.tol, self.max_passes = C, tol, max_passes
+        self.asked = np.zeros(width + 1)
+        """Where the next sums are wanted; the intercept comes last."""
+        self.done = False
+        self.passes = 0
+        self._weights = self.asked
+        self._here: LossSums | None = None
+        self._step, self._length, self._gain = self.asked, 1.0, 0.0
+        self._halvings = 0
+
+    def told(self, sums: LossSums) -> None:
+        """The answer to what was asked."""
+        there = self._penalised(sums, self.asked)
+        self.passes += 1
+        if self._here is None:
+            self._here = there
+            self._ask()
+            return
+        before = self._here.loss
+        # Near the end the objective is flat within its own rounding.
+        slack = 4.0 * np.finfo(np.float64).eps * abs(before)
+        good = there.loss <= before - _ARMIJO * self._length * self._gain + slack
+        self._halvings += 1
+        if not good and self.passes < self.max_passes and self._halvings < _MOST_HALVINGS:
+            self._length /= 2.0
+            self.asked = self._weights + self._length * self._step
+            return
+        if there.loss <= before + slack:
+            self._weights, self._here = self.asked, there
+        if self._gain / 2.0 <= self.tol * max(abs(self._here.loss), 1.0):
+            self.done = True
+        else:
+            self._ask()
+
+    def model(self, classes: NDArray[Any]) -> LogisticRegression:
+        """What was found, as a fitted estimator."""
+        model = LogisticRegression(C=self.C, tol=self.tol, max_iter=self.max_passes)
+        model.classes_, model.n_features_in_ = classes, len(self._weights) - 1
+        model.coef_, model.intercept_ = self._weights[None, :-1], self._weights[-1:]
+        model.n_iter_ = np.array([self.passes], dtype=np.int32)
+        return model
+
+    def _ask(self) -> None:
+        """A new step, unless the passes are spent."""
+        if self.passes >= self.max_passes:
+            self.done = True
+            warn_user(
+                f"logistic regression did not reach tol={self.tol} in {self.max_passes} passes; raise"
+                " max_passes, or scale X",
+                NotConvergedWarning,
+            )
+            return
+        assert self._here is not None  # told before
+        self._step = -cho_solve(_factor(self._here.curvature), self._here.gradient)
+        self._gain = -float(self._here.gradient @ self._step)
+        self._length, self._halvings = 1.0, 0
+        self.asked = self._weights + self._step
+
+    def _penalised(self, found: LossSums, weights: Floats) -> LossSums:
+        penalised = np.append(weights[:-1], 0.0)
+        return LossSums(
+            self.C * found.loss + float(penalised @ penalised) / 2.0,
+            self.C * found.gradient + penalised,
+            self.C * found.curvature + np.diag(np.append(np.ones(len(weights) - 1), 0.0)),
+        )
 
 
 def _factor(curvature: Floats) -> Any:

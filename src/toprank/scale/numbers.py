@@ -163,7 +163,9 @@ class Between:
     @classmethod
     def joined(cls, some: Sequence[Between]) -> Between:
         """Of several parts together."""
-        every, counts = (np.concatenate([getattr(one, name) for one in some]) for name in ("values", "counts"))
+        every, counts = (
+            np.concatenate([getattr(one, name) for one in some]) for name in ("values", "counts")
+        )
         values, place = np.unique(every, return_inverse=True)
         totals = np.zeros(len(values), dtype=np.int64)
         np.add.at(totals, place, counts)

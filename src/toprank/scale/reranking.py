@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.scale.logistic import logistic_regression
 from toprank.scale.partitions import aligned_blocks, computed, delayed
 
-__all__ = ["learn_partitioned"]
+__all__ = ["FetchedRows", "learn_partitioned", "placed_scores", "reranked_top"]
 
 Floats = NDArray[np.float64]
 
@@ -58,11 +59,36 @@ def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any
     pieces = computed([delayed(_scored)(*block, base) for block in blocks])
     scores, labels = (np.concatenate([one[k] for one in pieces]) for k in (0, 1))
     weight = None if sample_weight is None else np.concatenate([one[2] for one in pieces]).astype(np.float64)
-    rows = _Rows([block[0] for block in blocks], [len(one[0]) for one in pieces], pieces[0][3], scores)
-    made = clone(ranker).set_params(base=_with_known_scores(base), cv="prefit")
-    _fit(made, rows, labels, weight)
+    fetch = _Blocks([block[0] for block in blocks], [len(one[0]) for one in pieces])
+    rows = FetchedRows(pieces[0][3], scores, fetch)
+    return reranked_top(ranker, base, rows, labels, weight)
+
+
+def reranked_top(
+    ranker: RankThenRerank, base: Any, rows: FetchedRows, y: Any, weight: Any = None
+) -> RankThenRerank:
+    """A copy of a ranker, fitted to rows whose base scores are known; of the rows it fetches the top alone.
+
+    Parameters
+    ----------
+    ranker : RankThenRerank
+        Not changed.
+    base : estimator
+        Fitted; the scores of `rows` are its own.
+    rows : FetchedRows
+    y, weight : arrays
+    """
+    # A callback may be tied to a screen, which cannot be copied.
+    plain = type(ranker)(**{**ranker.get_params(deep=False), "callback": None, "base": None})
+    made = clone(plain).set_params(base=_with_known_scores(base), cv="prefit", callback=ranker.callback)
+    _fit(made, rows, y, weight)
     made.base_ = base
     return made.set_params(base=base)
+
+
+def placed_scores(ranker: RankThenRerank, rows: FetchedRows) -> Floats:
+    """The scores a fitted ranker gives to rows whose base scores are known."""
+    return np.asarray(ranker._placed(rows, rows.scores, None) + ranker.intercept_)  # type: ignore[arg-type]
 
 
 def _fitted_base(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -82,7 +108,7 @@ def _scored(X: Any, y: Any, weight: Any, base: Any) -> tuple[Floats, Any, Any, i
     return ranking_scores(base, rows), np.asarray(y), mass, rows.shape[1]
 
 
-def _fit(ranker: RankThenRerank, rows: _Rows, y: Any, weight: Any) -> None:
+def _fit(ranker: RankThenRerank, rows: FetchedRows, y: Any, weight: Any) -> None:
     """What `fit` does, for rows whose values were looked at partition by partition."""
     ranker._refuse(qid=None, sample_weight=weight)
     ranker.n_features_in_ = rows.shape[1]
@@ -98,32 +124,51 @@ def _fit(ranker: RankThenRerank, rows: _Rows, y: Any, weight: Any) -> None:
     ranker._warn_of_answer()
 
 
-class _Rows:
-    """Partitioned rows in the place of a matrix: chosen ones are fetched when they are asked for."""
+class FetchedRows:
+    """Rows that are elsewhere, in the place of a matrix: chosen ones are fetched when they are asked for.
+
+    Parameters
+    ----------
+    width : int
+        Number of features.
+    scores : array
+        The base's score of every row.
+    fetch : callable
+        Of row numbers, to their features.
+    """
 
     data: Floats = np.zeros(0)
     """As of a sparse matrix: the values among which some may be missing; there are none such here."""
 
-    def __init__(self, blocks: list[Any], sizes: list[int], width: int, scores: Floats) -> None:
-        self._blocks = blocks
-        self._ends = np.cumsum(sizes)
-        self.shape = (int(self._ends[-1]), width)
+    def __init__(self, width: int, scores: Floats, fetch: Callable[[NDArray[np.intp]], Floats]) -> None:
+        self.shape = (len(scores), width)
         self.scores = scores
+        self._fetch = fetch
         self._last: tuple[NDArray[np.intp], Floats] | None = None
 
     def __getitem__(self, wanted: NDArray[np.intp]) -> Floats:
-        if self._last is not None and np.array_equal(self._last[0], wanted):
-            return self._last[1]
+        if self._last is None or not np.array_equal(self._last[0], wanted):
+            self._last = (wanted, self._fetch(wanted))
+        return self._last[1]
+
+
+class _Blocks:
+    """Rows of partitions, fetched by Dask."""
+
+    def __init__(self, blocks: list[Any], sizes: list[int]) -> None:
+        self._blocks = blocks
+        self._ends = np.cumsum(sizes)
+
+    def __call__(self, wanted: NDArray[np.intp]) -> Floats:
         owner = np.searchsorted(self._ends, wanted, side="right")
         begins = np.concatenate(([0], self._ends[:-1]))
-        different = np.unique(owner)
+        different = np.unique(owner).tolist()
         pieces = computed(
-            [delayed(_taken)(self._blocks[k], wanted[owner == k] - begins[k]) for k in different.tolist()]
+            [delayed(_taken)(self._blocks[k], wanted[owner == k] - begins[k]) for k in different]
         )
-        found = np.empty((len(wanted), self.shape[1]))
+        found = np.empty((len(wanted), pieces[0].shape[1]))
         for k, piece in zip(different, pieces, strict=True):
             found[owner == k] = piece
-        self._last = (wanted, found)
         return found
 
 
@@ -137,7 +182,7 @@ def _with_known_scores(base: Any) -> Any:
     method = next(name for name in ("decision_function", "predict_proba", "predict") if hasattr(base, name))
 
     def known(self: Any, X: Any) -> Any:
-        if not isinstance(X, _Rows):
+        if not isinstance(X, FetchedRows):
             return getattr(super(kept, self), method)(X)
         return np.column_stack((1.0 - X.scores, X.scores)) if method == "predict_proba" else X.scores
 

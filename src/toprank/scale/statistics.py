@@ -25,11 +25,13 @@ from toprank.statistics.catalog import AUC, PositivesAtTop
 from toprank.statistics.groups import Ties, check_ties
 from toprank.statistics.inputs import read_classes, read_sample_weight, read_scores
 
-__all__ = ["statistic_of"]
+__all__ = ["statistic_of", "value_in_blocks"]
 
 Floats = NDArray[np.float64]
 BUCKET_ROWS = 4_000_000
 """Rows that are counted at once for the AUC: 100 MB."""
+BLOCK_ROWS = 1 << 20
+"""Rows that are tallied at once where all are in memory."""
 _LONG = 1e15
 """Items of a list so long that every cut-off is within it."""
 SAMPLED = 1024
@@ -83,6 +85,36 @@ def statistic_of(
     tallies = [delayed(_short_tally)(*block, positive, shorten) for block in blocks]
     tally = reduced(tallies, lambda some: shorten(merged(some)))
     return float(found._expected(tally.groups(ties, n_pos, n_neg, whole=facts.whole)))
+
+
+def value_in_blocks(statistic: RankStatistic, y: NDArray[np.int8], scores: Floats) -> float:
+    """A statistic of 0 and 1 and scores that are in memory, without the sorted copies that all rows need.
+
+    Parameters
+    ----------
+    statistic : RankStatistic
+        One that looks at the whole list is computed as always.
+    y, scores : arrays
+
+    Examples
+    --------
+    >>> y = np.array([1, 0, 1, 0], dtype=np.int8)
+    >>> value_in_blocks(get("precision@2"), y, np.array([0.9, 0.8, 0.7, 0.1]))
+    0.5
+    """
+    n_pos = int(y.sum())
+    try:
+        shorten = _shortened(statistic, float(len(y)), True)
+    except InputError:
+        return float(statistic(y, scores))
+    tally: Tally | None = None
+    for begin in range(0, len(y), BLOCK_ROWS):
+        part = slice(begin, begin + BLOCK_ROWS)
+        one = shorten(Tally.of(y[part] == 1, scores[part]))
+        tally = one if tally is None else shorten(merged([tally, one]))
+    assert tally is not None
+    found: Any = statistic
+    return float(found._expected(tally.groups("worst", n_pos, len(y) - n_pos, whole=True)))
 
 
 def _shortened(statistic: Any, n: float, whole: bool) -> Callable[[Tally], Tally]:

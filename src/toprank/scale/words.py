@@ -54,8 +54,8 @@ class Words:
             if len(self.found) > MOST_DIFFERENT:
                 raise InputError(
                     f"Column {self.name!r} holds more than {MOST_DIFFERENT:,} different texts, too many to"
-                    f" learn from in passes: leave it out with `ignore={self.name}`, or store it as numbers or"
-                    " dates in Parquet."
+                    f" learn from in passes: leave it out with `ignore={self.name}`, or store it as numbers"
+                    " or dates in Parquet."
                 )
 
     def _count(self, cell: Any, count: int, place: tuple[int, int]) -> None:
@@ -68,7 +68,11 @@ class Words:
     def cells(self) -> list[Any]:
         """The different cells in the order in which they came; truth values written out as such."""
         ordered = sorted(self.found, key=lambda cell: self.found[cell][1])
-        if not self.typed and ordered and all(isinstance(cell, str) and cell.strip() in _TRUTH for cell in ordered):
+        if (
+            not self.typed
+            and ordered
+            and all(isinstance(cell, str) and cell.strip() in _TRUTH for cell in ordered)
+        ):
             return [_TRUTH[cell.strip()] for cell in ordered]
         return ordered
 

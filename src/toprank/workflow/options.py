@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "check_kind",
     "checked_ranker",
     "checked_settings",
+    "in_passes",
     "list_length",
 ]
 
@@ -99,6 +100,20 @@ class RankOptions:
             return self.exact.ranker
         about_reranking = self.depth is not None or self.base != "logistic" or self.keep_proof
         return RERANK if about_reranking and self.prefer == "best" else ENSEMBLE
+
+
+def in_passes(options: RankOptions) -> RankOptions:
+    """The options for files that are learned from in passes: a linear reranker instead of an ensemble."""
+    wanted = options.wanted
+    if wanted == ENSEMBLE:
+        return replace(options, ranker=RERANK)
+    if wanted not in ("logistic", RERANK) or options.base != "logistic":
+        other = f"--ranker {wanted}" if options.base == "logistic" else f"--base {options.base}"
+        raise InputError(
+            f"{other} does not learn in passes, and these files are too large to be read as a whole: say"
+            " --ranker rerank or --ranker logistic, or give fewer rows."
+        )
+    return replace(options, ranker=wanted)
 
 
 class FitOptions(Protocol):

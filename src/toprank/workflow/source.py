@@ -29,7 +29,9 @@ __all__ = [
     "provenance",
     "read_items",
     "read_new",
+    "source_of",
     "split_column",
+    "text_columns_of",
     "with_and_without_label",
 ]
 
@@ -163,10 +165,15 @@ def open_source(data: str | None, columns: Columns) -> Source:
         return _from_catalog(datasets.load(data), columns)
     table = datasets.read_table(
         data,
-        text_columns=_text_columns(columns),
+        text_columns=text_columns_of(columns),
         encoding=columns.encoding,
         separator=columns.separator,
     )
+    return source_of(table, columns, table.fingerprint or _fingerprint(Path(data)))
+
+
+def source_of(table: Table, columns: Columns, fingerprint: str) -> Source:
+    """A table that was read, checked and taken apart as the user says."""
     is_svmlight = table.sparse is not None
     target = columns.target or (SVMLIGHT_TARGET if is_svmlight else None)
     if target is None:
@@ -174,7 +181,7 @@ def open_source(data: str | None, columns: Columns) -> Source:
     # The queries of an svmlight file are there to be used; elsewhere they have to be named.
     qid = columns.qid or (SVMLIGHT_QUERY if is_svmlight and SVMLIGHT_QUERY in table.columns else None)
     roles = Roles(target, columns.id, qid, _held_together(columns), tuple(dict.fromkeys(columns.ignore)))
-    return _source(table, roles, columns, fingerprint=table.fingerprint or _fingerprint(Path(data)))
+    return _source(table, roles, columns, fingerprint=fingerprint)
 
 
 def read_new(data: str, source: Source, columns: Columns | None = None) -> Table:
@@ -224,7 +231,7 @@ def is_name(data: str) -> bool:
     return not path.exists() and not path.suffix and data in datasets.names()
 
 
-def _text_columns(columns: Columns) -> list[str]:
+def text_columns_of(columns: Columns) -> list[str]:
     """Columns whose text matters, whatever it looks like: 1.234 may be a thousand or one."""
     said = [one.rpartition("=")[0] for one in columns.read if "=" in one]
     return [name for name in (columns.id, *columns.categorical, *said) if name]

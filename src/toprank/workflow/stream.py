@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from toprank.base import ranking_scores
-from toprank.datasets import InputError, warning_sentences
+from toprank.datasets import InputError, Table, warning_sentences
 from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.table import table_format
 from toprank.model import RankingModel, load_model
@@ -27,7 +30,7 @@ from toprank.workflow.watch import Silent, Watch
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["is_stream", "score_stream"]
+__all__ = ["Speed", "best_listing", "is_stream", "score_stream"]
 
 
 def is_stream(data: Sequence[str], *, top: int | None, every: Path | None, out: Path | None) -> bool:
@@ -89,7 +92,7 @@ def score_stream(
     parts = open_parts(list_files(data), encoding=encoding, separator=separator)
     files = None if every is None else ScoreFiles(every, model.roles.id)
     try:
-        found = score_parts(model, parts, top=top or 0, every=files, told=_Speed(parts, watch))
+        found = score_parts(model, parts, top=top or 0, every=files, told=Speed(parts, watch))
         if not found.rows and not found.interrupted:
             raise InputError(f"{', '.join(map(repr, data))}: there are no rows.")
         listing = _listing(model, found, parts)
@@ -105,7 +108,7 @@ def score_stream(
     return ScoreReport(model, listing, listed, None, math.nan, notes, remarks, found.rows, found.interrupted)
 
 
-class _Speed:
+class Speed:
     """Tells the watch how far the scoring is, and how fast."""
 
     def __init__(self, parts: Sequence[Part], watch: Watch) -> None:
@@ -123,23 +126,42 @@ class _Speed:
         self._watch.note(f"{rows:,} rows, {rows / seconds:,.0f} rows/s")
 
 
-def _listing(model: RankingModel, found: Found, parts: Sequence[Part]) -> pd.DataFrame:
-    """The best rows, best first, with the file and the row each came from."""
-    import pandas as pd
+def best_listing(
+    model: RankingModel, found: Found, parts: Sequence[Part], first: Mapping[str, Any] | None = None
+) -> tuple[pd.DataFrame, Table, Any, NDArray[np.intp]]:
+    """The best rows, best first, with the file and the row each came from; their table, features and order.
 
-    if found.table is None:
-        return pd.DataFrame({"rank": [], "score": []})
+    Parameters
+    ----------
+    model : RankingModel
+    found : Found
+        With rows.
+    parts : sequence of Part
+        Where they were found.
+    first : mapping, optional
+        Further columns of ours.
+    """
+    assert found.table is not None
     table = found.table
     X, _ = model.encoder.encode(model.roles.features(table))
     order = ordered_by(model.ranker, X, None)
-    more: dict[str, Any] = {"why": reasons_in_words(model, table, X, order)}
+    more: dict[str, Any] = {**(first or {}), "why": reasons_in_words(model, table, X, order)}
     if len({part.file.path for part in parts}) > 1:
         more = {"file": found.file, **more}
     # Whether identifiers repeat cannot be known from the best rows alone.
     name = model.roles.id
     ids = None if name is None or name not in table.columns else table.frame[name]
     scores = ranking_scores(model.ranker, X)
-    return frame_in_order(table, order, scores, ids=ids, qid=None, more=more, row=found.row)
+    listing = frame_in_order(table, order, scores, ids=ids, qid=None, more=more, row=found.row)
+    return listing, table, X, order
+
+
+def _listing(model: RankingModel, found: Found, parts: Sequence[Part]) -> pd.DataFrame:
+    import pandas as pd
+
+    if found.table is None:
+        return pd.DataFrame({"rank": [], "score": []})
+    return best_listing(model, found, parts)[0]
 
 
 def _remarks(model: RankingModel, found: Found, parts: Sequence[Part]) -> list[str]:

@@ -1,0 +1,64 @@
+"""`toprank rank` of what the user named: one file or several, read as a whole or in passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toprank.datasets import InputError
+from toprank.scale.addresses import is_many
+from toprank.workflow.many_files import read_many
+from toprank.workflow.options import RankOptions
+from toprank.workflow.rank import rank_items
+from toprank.workflow.report import RankReport
+from toprank.workflow.source import Columns, Source, open_source, read_new, source_of, text_columns_of
+from toprank.workflow.watch import Watch
+
+__all__ = ["only_one", "open_files", "rank_files"]
+
+
+def rank_files(
+    data: Sequence[str],
+    columns: Columns,
+    options: RankOptions,
+    *,
+    new: str | None = None,
+    large: bool = False,
+    watch: Watch | None = None,
+) -> RankReport:
+    """Learn from labelled items, rank them or others, and say what the ranking is worth.
+
+    Parameters
+    ----------
+    data : sequence of str
+        A file, several, folders, patterns, addresses, the name of a data set; nothing for the example.
+    columns : Columns
+    options : RankOptions
+    new : str, optional
+        A file of unseen items to rank instead; where the labelled ones are large, also a folder or a pattern.
+    large : bool
+        Whether they are learned from in passes, see `toprank.workflow.many_files.too_large`.
+    watch : Watch, optional
+        Told about the progress.
+    """
+    if large:
+        from toprank.workflow.rank_parts import rank_parts
+
+        return rank_parts(data, columns, options, new=[] if new is None else [new], watch=watch)
+    source = open_files(data, columns)
+    unseen = None if new is None else read_new(new, source, columns)
+    return rank_items(source, options, new=unseen, watch=watch)
+
+
+def open_files(data: Sequence[str], columns: Columns) -> Source:
+    """Read and check labelled items that fit; several files are one table."""
+    if not is_many(data):
+        return open_source(only_one(data), columns)
+    table, fingerprint = read_many(data, columns, text_columns=text_columns_of(columns))
+    return source_of(table, columns, fingerprint)
+
+
+def only_one(data: Sequence[str] | None) -> str | None:
+    """The one file that was named; None for the example."""
+    if data and len(data) > 1:
+        raise InputError(f"{data[1]!r}: one file is wanted here, and several were given.")
+    return data[0] if data else None
