@@ -19,7 +19,7 @@ __all__ = ["LossSums", "Newton", "NotConvergedWarning", "logistic_regression"]
 
 Floats = NDArray[np.float64]
 Batches = Callable[[], Iterable[tuple[Any, ...]]]
-CHUNK = 1 << 14
+CHUNK = 1 << 12
 """Rows of a block that are weighed at once: what is made of them on the way stays small."""
 _ARMIJO = 1e-4
 _MOST_HALVINGS = 30
@@ -45,14 +45,19 @@ class LossSums:
         for begin in range(0, len(positive), CHUNK):
             part = slice(begin, begin + CHUNK)
             rows = np.asarray(X[part], dtype=np.float64)
-            rows = np.column_stack((rows, np.ones(len(rows))))
             own = positive[part].astype(np.float64)
             much = np.ones(len(rows)) if mass is None else np.asarray(mass[part], dtype=np.float64)
-            scores = rows @ weights
+            scores = rows @ weights[:-1] + weights[-1]
             chance = expit(scores)
             loss = float(much @ (np.logaddexp(0.0, scores) - own * scores))
-            curved = rows * (much * chance * (1.0 - chance))[:, None]
-            total = total + cls(loss, rows.T @ (much * (chance - own)), rows.T @ curved)
+            missed, bend = much * (chance - own), much * chance * (1.0 - chance)
+            total.gradient[:-1] += rows.T @ missed
+            total.gradient[-1] += missed.sum()
+            total.curvature[:-1, :-1] += rows.T @ (rows * bend[:, None])
+            total.curvature[-1, :-1] += bend @ rows
+            total.curvature[-1, -1] += bend.sum()
+            total = cls(total.loss + loss, total.gradient, total.curvature)
+        total.curvature[:-1, -1] = total.curvature[-1, :-1]
         return total
 
     def __add__(self, other: LossSums) -> LossSums:
