@@ -248,11 +248,16 @@ def table(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("stage", "delay", "code"),
-    [("Fitting", 0.0, 130), ("Fitting", 1.0, 130), ("Judging", 0.5, 130), ("Judging", 3.0, 130)],
+    [
+        ("Fitting", 0.0, 130),
+        pytest.param("Fitting", 1.0, 130, marks=pytest.mark.slow),
+        ("Judging", 0.5, 130),
+        pytest.param("Judging", 3.0, 130, marks=pytest.mark.slow),
+    ],
 )
 def test_rank_writes_the_best_list_so_far(table, tmp_path, stage, delay, code):
     out, model = tmp_path / "list.csv", tmp_path / "model.json"
-    arguments = ["rank", table, "-t", "failed", "--id", "pump", "--depth", 200, "-k", 50, "--time-limit", 16]
+    arguments = ["rank", table, "-t", "failed", "--id", "pump", "--depth", 200, "-k", 50, "--time-limit", 8]
     begin = time.perf_counter()
     ended, printed, errors = interrupted_command([*arguments, "--out", out, "--model", model], stage, delay)
     assert ended == code, errors

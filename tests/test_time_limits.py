@@ -15,7 +15,7 @@ from toprank.workflow.source import Source
 
 pytestmark = pytest.mark.wall_clock
 
-LIMIT = 1.0
+LIMIT = 0.5
 
 
 def hard(n, d, share=0.7):
@@ -85,9 +85,9 @@ def test_ranking_a_wide_table_ends_in_time():
     frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(X.shape[1])]).assign(label=y)
     table, roles = Table(frame), Roles("label")
     source = Source(table, Labelled.of(table, roles), roles, ())
-    with warnings.catch_warnings(), Clock(4.0) as clock:
+    with warnings.catch_warnings(), Clock(3.0) as clock:
         warnings.simplefilter("ignore", UserWarning)
-        report = rank_items(source, RankOptions(time_limit=4.0))
+        report = rank_items(source, RankOptions(time_limit=3.0))
     # Reading, encoding, warming up and writing the list are no fitting, but they may not take long either.
     assert clock.seconds_over < 2.0
     assert len(report.listing) == len(X)

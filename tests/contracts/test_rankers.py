@@ -108,23 +108,27 @@ def ignoring(test):
     return test
 
 
-SHARE = 3
+THEIR_SHARE, OUR_SHARE = 6, 2
+
+
+def in_turn(name, number, share):
+    """Whether a check is made in every run: all of a ranker as it comes, of its other configurations some.
+
+    Each check meets one configuration in `share`, offset by the name; the nightly run takes them all.
+    """
+    return not VARIANTS[name].slow and (name in RANKERS or (number + crc32(name.encode())) % share == 0)
 
 
 def scikit_learn_checks():
-    """All checks of the usual configuration of a ranker; of each other one every third, offset by its name.
-
-    The nightly run takes them all.
-    """
+    """Every check of every configuration, marked as slow where it is not its turn."""
     for name, one in VARIANTS.items():
-        ranker, usual = one.make(), name in RANKERS
-        start = crc32(name.encode()) % SHARE
+        ranker = one.make()
         pairs = estimator_checks_generator(
             ranker, expected_failed_checks=known_failures(ranker), mark="xfail"
         )
-        for number, pair in enumerate(pairs, start):
+        for number, pair in enumerate(pairs):
             values, marks = (pair.values, [*pair.marks]) if hasattr(pair, "marks") else (pair, [])
-            if one.slow or not (usual or number % SHARE == 0):
+            if not in_turn(name, number, THEIR_SHARE):
                 marks.append(pytest.mark.slow)
             yield pytest.param(*values, marks=marks, id=f"{name}-{title_of(values[1])}")
 
@@ -144,11 +148,16 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+def our_checks():
+    """The same of the checks that ship with the package."""
+    for name in VARIANTS:
+        for number, check in enumerate(ranker_checks()):
+            marks = [] if in_turn(name, number, OUR_SHARE) else [pytest.mark.slow]
+            yield pytest.param(name, check, marks=marks, id=f"{name}-{check.__name__}")
+
+
 @ignoring
-@pytest.mark.parametrize("check", ranker_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] if one.slow else []) for n, one in VARIANTS.items()]
-)
+@pytest.mark.parametrize("name, check", [*our_checks()])
 def test_our_checks(name, check):
     ranker = VARIANTS[name].make()
     if check.__name__ == "check_time_limit" and callable(getattr(ranker, "kernel", None)):

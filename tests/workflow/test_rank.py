@@ -319,6 +319,8 @@ def test_interrupt_while_comparing(source, monkeypatch):
         return original(*arguments)
 
     monkeypatch.setattr(compare_module, "_one_split", third_is_interrupted)
+    few = [Contender(BASELINE, LogisticRegression), Contender("again", LogisticRegression)]
+    monkeypatch.setattr(compare_module, "lineup", lambda settings, rows, queries: few)
     options = CompareOptions(depth=20, budget=10, splits=5, time_limit=20)
     report = compare_rankers(source, options)
     assert report.interrupted

@@ -95,7 +95,14 @@ def check_all_agree(seed, usable):
             assert found.status is Status.OPTIMAL, (strengthen, backend, found.notes)
 
 
-@pytest.mark.parametrize("seed", range(24))
+SECONDS_LONG = (10, 13)
+"""Problems on which HiGHS branches for seconds; the nightly run takes them, and 250 others."""
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(seed, marks=[pytest.mark.slow] * (seed in SECONDS_LONG)) for seed in range(24)],
+)
 def test_every_formulation_reaches_the_enumerated_optimum(seed):
     check_all_agree(seed, ["highs"])
 

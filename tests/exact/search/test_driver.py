@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+from functools import cache
 
 import numpy as np
 import pytest
@@ -90,16 +91,25 @@ def assert_optimal(problem, best, **options):
     assert best <= certificate.bound <= best + 1e-9 * max(1.0, abs(best))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["continuous", "whole", "duplicates", "constant"])
-@pytest.mark.parametrize("statistic", STATISTICS)
-def test_equals_enumeration(method, kind, statistic):
+@cache
+def enumerated(kind, statistic):
+    """Four problems and their optima; enumeration takes longer than all the methods."""
     rng = np.random.default_rng(sum(map(ord, kind + statistic)))
+    found = []
     for _ in range(4):
         n, d = int(rng.integers(4, 11)), int(rng.integers(1, 5))
         X, y = rows_of(kind, rng, n, d), np.concatenate(([0, 1], rng.integers(0, 2, n - 2)))
         problem = RankingProblem.from_labels(X, y, statistic)
-        assert_optimal(problem, optimum_of_lists(problem, X, y), method=method)
+        found.append((problem, optimum_of_lists(problem, X, y)))
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["continuous", "whole", "duplicates", "constant"])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_equals_enumeration(method, kind, statistic):
+    for problem, best in enumerated(kind, statistic):
+        assert_optimal(problem, best, method=method)
 
 
 @pytest.mark.parametrize("method", METHODS)
