@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage lint bench bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout bench-scale dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
+.PHONY: demo test coverage mutants lint bench bench-history bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout bench-scale dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -50,11 +50,18 @@ lint: $(VENV)/.dev ## style, types, layers, spelling
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell
 
-# In one process, which takes longer than `make test`. Lines of compiled kernels cannot be seen, and run as plain
-# Python (NUMBA_DISABLE_JIT) they would take days: functions under @njit are left out of the figure.
+# Lines of compiled kernels cannot be seen, and run as plain Python (NUMBA_DISABLE_JIT) they would take days: functions
+# under @njit are left out of the figure; `make mutants` is for them.
 coverage: $(VENV)/.dev ## lines and branches that the test suite runs, compiled kernels apart; COVERED=PATH for a part
-	$(BIN)/coverage run -m pytest -q -p no:cacheprovider $(COVERED)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -p no:cacheprovider --reruns 1 --cov --cov-report= $(COVERED)
 	$(BIN)/coverage report --sort=cover
+	@for folder in src/toprank/*/; do \
+	  echo "$$(basename $$folder): $$($(BIN)/coverage report --include="$$folder*" --format=total) %"; done
+
+MUTANTS ?= 200
+mutants: $(VENV)/.dev ## whether the tests notice one wrong sign or number in the kernels of statistics and exact; MUTANTS=200
+	$(BIN)/python tests/mutants.py statistics --mutants $(MUTANTS)
+	$(BIN)/python tests/mutants.py exact --mutants $(MUTANTS)
 
 # The oldest versions of direct dependencies that pyproject.toml allows, in an environment of their own.
 test-minimum: $(VENV)/.release ## the test suite with the oldest dependencies that are allowed
@@ -103,6 +110,10 @@ bench-networks: $(VENV)/.bench ## networks beside others, held out, and seconds 
 HELDOUT ?= ../heldout.jsonl
 bench-heldout: $(VENV)/.bench ## hits on unseen halves beside other packages', hours, resumable; HELDOUT=FILE; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_heldout.py --results $(HELDOUT) --page docs/heldout.md
+
+bench-history: $(VENV)/.core ## time and peak memory of the main things, added to those kept; docs/speed.md
+	$(BIN)/python benchmarks/bench_history.py measure
+	$(BIN)/python benchmarks/bench_history.py page
 
 bench-scale: $(VENV)/.bench ## rows beyond memory: 50 million scored beside pandas and DuckDB, 20 million learned with memory capped, growth
 	$(PIP_INSTALL) -e ".[cluster]"

@@ -1,5 +1,8 @@
 """Sphinx configuration."""
 
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
 from toprank import __version__
 
 project = "toprank"
@@ -27,3 +30,21 @@ html_title = "toprank"
 # The same source always gives the same page.
 html_last_updated_fmt = None
 suppress_warnings = ["myst.header"]
+
+
+# -- formulas ---------------------------------------------------------------------------------
+
+
+def write_formula(translator, node):
+    """As MathML, which browsers draw themselves: no script, nothing fetched, formulas without a network."""
+    display = "block" if node.tagname == "math_block" else "inline"
+    translator.body.append(convert(node.astext(), display=display))
+    raise SkipNode
+
+
+html_math_renderer = "mathml"
+
+
+def setup(app):
+    """Register the writer of formulas."""
+    app.add_html_math_renderer(html_math_renderer, (write_formula, None), (write_formula, None))
