@@ -127,13 +127,12 @@ def measured(name: str) -> dict[str, float]:
     measure()
     work()
     pairs = [(seconds_of(work), seconds_of(measure)) for _ in range(REPETITIONS)]
+    # Kilobytes on Linux, bytes on macOS.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
     return {
         "seconds": round(min(pair[0] for pair in pairs), 4),
         "ratio": round(median(own / other for own, other in pairs), 3),
-        # Kilobytes on Linux, bytes on macOS.
-        "megabytes": round(
-            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-        ),
+        "megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit),
     }
 
 
@@ -173,10 +172,11 @@ def entry(names: list[str]) -> dict[str, object]:
 
 HEAD = """# Speed and memory over time
 
-What the main things take, measured by `make bench-history` and kept in `benchmarks/history.json`. Every task is a process of its own on made-up
-data, in one thread, kernels compiled before. The ratio is to one fit of scikit-learn's `LogisticRegression` on 20,000 rows by 20
-columns, run in turn with the task, in processor time: it is what can be compared from one date, or machine, to the next. Memory is the peak of the
-whole process, of which Python, numpy, scikit-learn and pandas take about 200 MB before anything is done.
+What the main things take, measured by `make bench-history` and kept in `benchmarks/history.json`. Every task
+is a process of its own on made-up data, in one thread, kernels compiled before. The ratio is to one fit of
+scikit-learn's `LogisticRegression` on 20,000 rows by 20 columns, run in turn with the task, in processor
+time: it is what can be compared from one date, or machine, to the next. Memory is the peak of the whole
+process, its imports and data included.
 
 ![Ratios over time](images/speed.png)
 
@@ -194,9 +194,10 @@ def table(history: list[dict]) -> str:
     ]
     for name, now in last["figures"].items():
         first = next(one["figures"][name] for one in history if name in one["figures"])
-        lines.append(
-            f"| {name} | {now['seconds']:.3g} | {now['ratio']:.3g} | {first['ratio']:.3g} | {now['megabytes']:.0f} |"
-        )
+        cells = [
+            f"{figure:.3g}" for figure in (now["seconds"], now["ratio"], first["ratio"], now["megabytes"])
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -208,16 +209,20 @@ def draw(history: list[dict], to: Path) -> None:
     import matplotlib.pyplot as plt
 
     families = [*dict.fromkeys(family for family, _ in TASKS.values())]
-    figure, panels = plt.subplots(2, len(families), figsize=(4 * len(families), 7), sharex=True, squeeze=False)
+    figure, panels = plt.subplots(
+        2, len(families), figsize=(4 * len(families), 7), sharex=True, squeeze=False
+    )
     ticks = [f"{one['date']}\n{one['version']}" for one in history]
     for column, family in zip(panels.T, families, strict=True):
         for name in (name for name, task in TASKS.items() if task[0] == family):
             at = [number for number, one in enumerate(history) if name in one["figures"]]
             for panel, key in zip(column, ("ratio", "megabytes"), strict=True):
                 panel.plot(at, [history[i]["figures"][name][key] for i in at], marker="o", label=name)
-        column[0].set(title=family, yscale="log")
+        column[0].set(title=family, yscale="log", xlim=(-0.5, len(history) - 0.5))
         column[0].legend(fontsize="x-small")
-        column[1].set_ylim(bottom=0)
+        column[1].set_ylim(
+            0, 1.2 * max(one["megabytes"] for all_ in history for one in all_["figures"].values())
+        )
         column[1].set_xticks(range(len(ticks)), ticks, fontsize="x-small", rotation=30)
     panels[0, 0].set_ylabel("ratio to LogisticRegression")
     panels[1, 0].set_ylabel("peak memory, MB")
