@@ -48,7 +48,9 @@ def test_gap_is_relative_to_the_larger(value, bound, gap):
 @pytest.mark.parametrize("status", list(Status))
 def test_status_says_whether_the_answer_can_be_repeated(status):
     assert Status(str(status)) is status
-    assert status.finished == (status not in (Status.TIME_LIMIT, Status.INTERRUPTED, Status.STOPPED))
+    assert status.finished == (
+        status not in (Status.TIME_LIMIT, Status.INTERRUPTED, Status.STOPPED, Status.LOST)
+    )
 
 
 @pytest.mark.wall_clock
@@ -343,3 +345,28 @@ def test_a_warning_points_at_the_first_line_that_is_nobodys_library():
         with pytest.warns(UserWarning, match="so") as caught:
             calls[name]()
         assert caught[0].filename == expected
+
+
+def test_a_failure_is_raised_by_the_outermost_run_when_all_is_kept():
+    kept = []
+
+    def fit():
+        with Run(rng=0) as run:
+            with run.part() as inner:
+                inner.fail(ConnectionError("all are gone"))
+                kept.append(inner.stopped_by)
+            kept.append(run.should_stop())
+
+    with pytest.raises(ConnectionError, match="all are gone"):
+        fit()
+    assert kept == [Status.LOST, False]
+
+
+def test_an_error_on_the_way_is_not_hidden_by_a_failure():
+    def fit():
+        with Run(rng=0) as run:
+            run.fail(ConnectionError("all are gone"))
+            raise ArithmeticError("something else")
+
+    with pytest.raises(ArithmeticError, match="something else"):
+        fit()

@@ -90,6 +90,15 @@ class Numbers(BranchAndBound):
             self._raise_target(Fraction(self.values[result]) + 1)
         return not worker.busy or worker.nodes % 7 == 0 or self._idle > 0
 
+    def plan(self):
+        return {}
+
+    def pack(self, nodes):
+        return {"nodes": nodes}
+
+    def unpack(self, packed):
+        return packed["nodes"]
+
     def _hopeless(self):
         return len(self.found) >= self.give_up
 

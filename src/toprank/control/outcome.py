@@ -28,6 +28,8 @@ class Status(StrEnum):
     """Ctrl-C; the answer is the best so far."""
     STOPPED = "stopped"
     """The callback asked to stop; the answer is the best so far."""
+    LOST = "lost"
+    """Others who computed were lost, with their cluster; the answer is the best so far."""
 
     @property
     def finished(self) -> bool:
@@ -136,6 +138,7 @@ def warn_if_cut_short(outcome: Outcome, name: str, reached: tuple[float, float] 
         Status.TIME_LIMIT: "raise time_limit for a better one",
         Status.INTERRUPTED: "it was interrupted",
         Status.STOPPED: "the callback asked to stop",
+        Status.LOST: "the cluster was lost",
         Status.ITERATION_LIMIT: "raise max_iter for a better one",
     }.get(outcome.status)
     if remedy is not None and STILL_COMPILING in outcome.notes:

@@ -66,6 +66,7 @@ class Run:
         self._parent: Run | None = None
         self._relays = False
         self._stopped_by: Status | None = None
+        self._failure: Exception | None = None
         self._interrupts = Interrupts.current
         self._outermost = False
         self.rng = generator(rng)
@@ -116,6 +117,14 @@ class Run:
         if self._stopped_by is None:
             # A callback that says stop may say so because of Ctrl-C.
             self._stopped_by = Status.INTERRUPTED if self._interrupted else reason
+
+    def fail(self, error: Exception) -> None:
+        """Stop with the best answer so far; the end of the outermost run raises the error."""
+        self.stop(Status.LOST)
+        outermost = self
+        while outermost._parent is not None:
+            outermost = outermost._parent
+        outermost._failure = outermost._failure or error
 
     def report(self, progress: Progress, *, force: bool = False) -> bool:
         """Tell the callback, throttled; False means stop now.
@@ -194,15 +203,16 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._outermost:
-            return
-        interrupts = self._interrupts
-        assert interrupts is not None
-        self._outermost = False
-        interrupts.close()
-        # An error does not hide it: a loop that skips failed fits should stop all the same.
-        if interrupts.pending and (error is None or isinstance(error, Exception)):
-            interrupts.hand_on()
+        if self._outermost:
+            interrupts = self._interrupts
+            assert interrupts is not None
+            self._outermost = False
+            interrupts.close()
+            # An error does not hide it: a loop that skips failed fits should stop all the same.
+            if interrupts.pending and (error is None or isinstance(error, Exception)):
+                interrupts.hand_on()
+        if self._failure is not None and error is None:
+            raise self._failure
 
 
 def check_time_limit(time_limit: object) -> float:

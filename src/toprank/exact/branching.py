@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from toprank.exact.pairs import PairArrays
 from toprank.exact.rounding import Scale
+from toprank.exact.sharing import Crew, Findings, Sharing
 
 __all__ = ["BranchAndBound"]
 
@@ -116,6 +117,7 @@ class BranchAndBound(ABC, Generic[N, W]):
         self._serial = 0
         self._stuck: list[N] = []
         self._workers: list[W] = []
+        self._sharing: Sharing[N] | None = None
         self._idle = 0
         self._nodes = 0
         self._target = 0
@@ -151,13 +153,29 @@ class BranchAndBound(ABC, Generic[N, W]):
     def _drop(self, node: N) -> None:
         """A node that cannot reach the target is let go of."""
 
+    @abstractmethod
+    def plan(self) -> dict[str, Any]:
+        """Plain values that, with the problem, make the same search elsewhere; its nodes are not in it."""
+
+    @abstractmethod
+    def pack(self, nodes: list[N]) -> dict[str, Any]:
+        """Nodes as plain arrays."""
+
+    @abstractmethod
+    def unpack(self, packed: dict[str, Any]) -> list[N]:
+        """The nodes that `pack` made arrays of."""
+
     # -- the outside --------------------------------------------------------------------------
 
     def advance(self, max_seconds: float = 0.1, target: float | None = None) -> None:
         """Go on for about `max_seconds`; a higher `target` excludes more."""
         if target is not None:
             self._raise_target(target)
-        self._explore(time.perf_counter() + max_seconds)
+        deadline = time.perf_counter() + max_seconds
+        if self._sharing is None:
+            self._explore(deadline)
+        else:
+            self._sharing.explore(self, deadline)
         self._settle()
 
     @property
@@ -170,6 +188,77 @@ class BranchAndBound(ABC, Generic[N, W]):
         """Largest bound of nodes that rounding leaves open; minus infinity when there are none."""
         worst = max((node.bound for node in self._stuck if node.bound >= self._target), default=None)
         return -math.inf if worst is None else self._scale.value(worst)
+
+    # -- others who take part -----------------------------------------------------------------
+
+    def share(self, crew: Crew) -> None:
+        """From now on leave the searching to others."""
+        self._sharing = Sharing(crew)
+
+    def dismiss(self) -> None:
+        """Have nothing searched by others any more."""
+        if self._sharing is not None:
+            self.take_back(self._sharing.dismiss())
+
+    @property
+    def waiting(self) -> int:
+        """Number of open nodes that nobody searches."""
+        return len(self._heap)
+
+    @property
+    def whole_target(self) -> int:
+        """What better answers must reach, in whole-number values."""
+        return self._target
+
+    def hand_out(self, number: int) -> list[N]:
+        """So many open nodes at most, the best first; they are no longer the search's."""
+        nodes: list[N] = []
+        while len(nodes) < number and (node := self._next()) is not None:
+            nodes.append(node)
+        return nodes
+
+    def take_back(self, nodes: list[N]) -> None:
+        """Open nodes that nobody searched."""
+        for node in nodes:
+            self._push(node)
+
+    def welcome(self, findings: Findings) -> None:
+        """Book what came of an errand."""
+        self.take_back(self.unpack(findings.opened))
+        self._stuck += self.unpack(findings.stuck)
+        self._nodes += findings.nodes
+        self._target = max(self._target, findings.target)
+        self.candidates = [*self.candidates, *findings.candidates][-MAX_CANDIDATES:]
+        for key, log in findings.log.items():
+            self._write(key, log)
+        self._give_up_if_hopeless()
+
+    def take_over(self, packed: dict[str, Any], target: int, serial: int) -> None:
+        """Run an errand: forget all nodes and go on with these; `serial` tells errands apart."""
+        self._heap, self._stuck, self.candidates = [], [], []
+        if self.log is not None:
+            self.log = {}
+        self.take_back(self.unpack(packed))
+        self.bound = math.inf
+        self.aim(target)
+        self._settle()
+
+    def aim(self, target: int) -> None:
+        """Leave out what cannot reach a target in whole-number values."""
+        self._target = max(self._target, target)
+
+    def findings(self, nodes_before: int, seconds: float) -> Findings:
+        """End an errand: what came of it."""
+        self._gather()
+        return Findings(
+            opened=self.pack(self.open_nodes()),
+            stuck=self.pack(self._stuck),
+            candidates=self.candidates,
+            target=self._target,
+            nodes=self.nodes - nodes_before,
+            log={} if self.log is None else self.log,
+            seconds=seconds,
+        )
 
     # -- the inside ---------------------------------------------------------------------------
 
@@ -220,6 +309,9 @@ class BranchAndBound(ABC, Generic[N, W]):
         over = self._after(worker, result)
         if over or self._hopeless():
             self._take(worker)
+        self._give_up_if_hopeless()
+
+    def _give_up_if_hopeless(self) -> None:
         if self._hopeless():
             self._stuck += [node for _, _, node in self._heap]
             self._heap = []
@@ -248,7 +340,12 @@ class BranchAndBound(ABC, Generic[N, W]):
     def open_bounds(self) -> list[int]:
         """Largest bound of what is left of each subtree that is being searched."""
         bounds = [worker.bound for worker in self._workers]
-        return [bound for bound, worker in zip(bounds, self._workers, strict=True) if worker.busy]
+        elsewhere = [] if self._sharing is None else [node.bound for node in self._sharing.away]
+        return [bound for bound, one in zip(bounds, self._workers, strict=True) if one.busy] + elsewhere
+
+    def open_nodes(self) -> list[N]:
+        """All nodes that wait or that others have."""
+        return [node for _, _, node in self._heap] + ([] if self._sharing is None else self._sharing.away)
 
     def rehearse(self) -> None:
         """Call what is asked for only where threads are cut off in the middle of a subtree."""
@@ -270,6 +367,7 @@ class BranchAndBound(ABC, Generic[N, W]):
         self.done = not any(bound >= self._target for bound in bounds)
         if self.done:  # what is left cannot reach the target: write that down and let go of it
             self._gather()
+            self.dismiss()
             self._next()
         bounds += [node.bound for node in self._stuck]
         self.bound = min(self.bound, self._scale.value(max([self._target, *bounds])))

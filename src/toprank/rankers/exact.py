@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, get_args
+from contextlib import ExitStack
+from copy import copy
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +76,10 @@ class ExactRanker(WeightedRanker, PairRanker):
         A file to leave an unfinished proof in, and to go on from.
     keep_proof : bool
         Whether `certificate_` should carry the partition that was searched, for `verify` to replay.
+    cluster : distributed.Client, str or None
+        Workers of a Dask cluster search instead of threads: a client that is running, the address of a
+        scheduler, or "local" for `n_jobs` processes of this machine. For ``solver="search"``; see
+        docs/scale.md.
     random_state : int, Generator, RandomState or None
         Seed of the search for good answers.
     pos_label : label or None
@@ -123,6 +129,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         n_jobs: int = -1,
         checkpoint: str | os.PathLike[str] | None = None,
         keep_proof: bool = False,
+        cluster: Any = None,
         random_state: Seed = None,
         pos_label: Any = None,
         levels: str = "auto",
@@ -142,6 +149,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.keep_proof = keep_proof
+        self.cluster = cluster
         self.random_state = random_state
         self.pos_label = pos_label
         self.levels = levels
@@ -194,6 +202,8 @@ class ExactRanker(WeightedRanker, PairRanker):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
         if self.strengthen and self.solver != "mip-subrank":
             raise ValueError("strengthen=True is for solver='mip-subrank' only.")
+        if self.cluster is not None and self.solver != "search":
+            raise ValueError("cluster is for solver='search' only.")
         if self.constraints is not None and not isinstance(self.constraints, Constraints):
             raise ValueError("constraints must be None or a Constraints(...) of toprank.exact.")
         usual = DEFAULT_MARGIN if self.solver == "search" else _PROGRAM_MARGIN
@@ -210,15 +220,24 @@ class ExactRanker(WeightedRanker, PairRanker):
     def _search(self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run) -> Certificate:
         if self.constraints is not None and not self.constraints.empty:
             raise ValueError("solver='search' knows no constraints; use solver='mip'.")
-        return search(
-            problem,
-            run,
-            starts=starts,
-            n_jobs=self.n_jobs,
-            method=self.method,
-            checkpoint=self.checkpoint,
-            keep_proof=self.keep_proof,
-        )
+        with ExitStack() as opened:
+            recruit = None
+            if self.cluster is not None:
+                from toprank.scale.proof import recruiting
+
+                with run.uncounted():
+                    workers = worker_count(self.n_jobs)
+                    recruit = opened.enter_context(recruiting(self.cluster, workers=workers))
+            return search(
+                problem,
+                run,
+                starts=starts,
+                n_jobs=self.n_jobs,
+                method=self.method,
+                checkpoint=self.checkpoint,
+                keep_proof=self.keep_proof,
+                recruit=recruit,
+            )
 
     def _solve_program(
         self, problem: RankingProblem, starts: list[NDArray[np.float64]], run: Run
@@ -234,6 +253,19 @@ class ExactRanker(WeightedRanker, PairRanker):
             strengthen=self.strengthen,
             threads=worker_count(self.n_jobs),
         )
+
+    def __sklearn_clone__(self) -> Self:
+        bare = copy(self)
+        bare.cluster = None
+        twin = super(ExactRanker, bare).__sklearn_clone__()
+        twin.cluster = self.cluster  # a client that is running is shared: it cannot be copied
+        return twin
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        scheduler = getattr(self.cluster, "scheduler", None)
+        # In another process there is no such client, but the same cluster.
+        return state if scheduler is None else {**state, "cluster": scheduler.address}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

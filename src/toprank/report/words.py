@@ -19,6 +19,7 @@ ENDS = {
     "iteration_limit": "all iterations used",
     "interrupted": "interrupted",
     "stopped": "stopped",
+    "lost": "cut short, for the cluster was lost",
     "finished": "ran to its end",
 }
 

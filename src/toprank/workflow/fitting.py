@@ -165,6 +165,7 @@ def outcome_sentence(outcome: Outcome) -> str:
         Status.TIME_LIMIT: f"stopped by the clock after {outcome.seconds:.0f} s, so another run may differ",
         Status.INTERRUPTED: "interrupted: the best answer so far was kept",
         Status.STOPPED: "stopped: the best answer so far was kept",
+        Status.LOST: "the cluster was lost: the best answer so far was kept",
     }
     parts = [_distance(outcome), ends[outcome.status], *(n for n in outcome.notes if n == STILL_COMPILING)]
     return "; ".join(part for part in parts if part)

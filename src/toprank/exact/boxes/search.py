@@ -21,6 +21,7 @@ from toprank.exact.directions.frame import Frame, build_frame
 from toprank.exact.directions.search import DirectionSearch
 from toprank.exact.directions.subtree import Box
 from toprank.exact.pairs import PairArrays
+from toprank.exact.sharing import Crew
 
 __all__ = ["BoxSearch"]
 
@@ -57,6 +58,11 @@ class BoxSearch(DirectionSearch[BoxWorker]):
 
     def _name(self, place: Floats) -> bytes:
         return place[: 2 * self._frame.size].tobytes()
+
+    def share(self, crew: Crew) -> None:
+        """From now on leave the searching to others, unless it is done in no time here."""
+        if not self._frame.exact_norm:
+            super().share(crew)
 
     def _explore(self, deadline: float) -> None:
         if self._frame.exact_norm:

@@ -10,6 +10,7 @@ the node cannot reach the target, or tell on which pair to branch.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -22,6 +23,7 @@ from toprank.exact.cells.middle import clash, middle
 from toprank.exact.cells.units import Units, build_units
 from toprank.exact.cells.worker import CellWorker, Node
 from toprank.exact.pairs import PairArrays
+from toprank.exact.sharing import Findings
 
 __all__ = ["CellSearch"]
 
@@ -99,19 +101,20 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
         n_jobs: int = 1,
         keep_log: bool = False,
     ) -> None:
-        self._start(arrays, build_units(arrays, direction), step, n_jobs, keep_log)
+        self._start(arrays, direction, step, n_jobs, keep_log)
         if self._units.size:
             self._push(Node(self._units.ceiling, 0, np.empty(0, dtype=np.int64)))
         self._raise_target(target)
         self._settle()
 
     def _start(
-        self, arrays: PairArrays, units: Units, step: float | None, n_jobs: int, keep_log: bool
+        self, arrays: PairArrays, direction: Floats | None, step: float | None, n_jobs: int, keep_log: bool
     ) -> None:
+        units: Units = build_units(arrays, direction)
         log = {UNITS: units.unit_of.astype("<i8").tobytes()} if keep_log else None
         super().__init__(arrays, units.scale, step=step, n_jobs=n_jobs, log=log)
-        self._units = units
-        self._failures = 0
+        self._units, self._direction = units, direction
+        self._failures = self._errand = 0
         self._target = units.floor + units.scale.up(self._step)
 
     # -- stopping and going on ----------------------------------------------------------------
@@ -119,42 +122,77 @@ class CellSearch(BranchAndBound[Node, CellWorker]):
     def checkpoint(self) -> dict[str, Any]:
         """All that `resume` needs to go on later: open nodes, their bounds, the target."""
         self._gather()
-        opened, stuck = [node for _, _, node in self._heap], self._stuck
-        both = [*opened, *stuck]
-        literals = [node.literals for node in both]
-        return {
-            "target": self._target,
-            "nodes": self.nodes,
-            "open": len(opened),
-            "bounds": np.array([node.bound for node in both], dtype=np.int64),
-            "tries": np.array([node.tries for node in both], dtype=np.int64),
-            "lengths": np.array([len(row) for row in literals], dtype=np.int64),
-            "literals": np.concatenate([np.empty(0, dtype=np.int64), *literals]),
-        }
+        opened = self.open_nodes()
+        packed = self.pack([*opened, *self._stuck])
+        del packed["numbers"]  # names in the log, which is not kept either
+        return {"target": self._target, "nodes": self.nodes, "open": len(opened), **packed}
 
     @classmethod
     def resume(
         cls, arrays: PairArrays, saved: dict[str, Any], *, step: float | None = None, n_jobs: int = 1
     ) -> Self:
         """The search a checkpoint of the same problem was taken from."""
-        search = cls.__new__(cls)
-        search._start(arrays, build_units(arrays), step, n_jobs, False)
+        plan = {"direction": None, "step": step, "keep_log": False}
+        search = cls.from_plan(arrays, plan, n_jobs=n_jobs)
         search._target, search._nodes = int(saved["target"]), int(saved["nodes"])
-        ends = np.cumsum(saved["lengths"])[:-1]
-        rows = np.split(np.asarray(saved["literals"], dtype=np.int64), ends) if len(saved["lengths"]) else []
-        for place, row in enumerate(rows):
-            node = Node(int(saved["bounds"][place]), 0, row, int(saved["tries"][place]))
-            if place < int(saved["open"]):
-                search._push(node)
-            else:
-                search._stuck.append(node)
+        nodes = search.unpack({**saved, "numbers": np.zeros(len(saved["bounds"]), dtype=np.int64)})
+        search.take_back(nodes[: int(saved["open"])])
+        search._stuck = nodes[int(saved["open"]) :]
         search._settle()
         return search
+
+    # -- taking part in a search that others began --------------------------------------------
+
+    def plan(self) -> dict[str, Any]:
+        """The answer it began with, and what a user chose."""
+        return {"direction": self._direction, "step": self._step, "keep_log": self.log is not None}
+
+    @classmethod
+    def from_plan(cls, arrays: PairArrays, plan: dict[str, Any], *, n_jobs: int = 1) -> Self:
+        """The search that a plan of the same problem was made of, without nodes."""
+        search = cls.__new__(cls)
+        search._start(arrays, plan["direction"], plan["step"], n_jobs, plan["keep_log"])
+        return search
+
+    def pack(self, nodes: list[Node]) -> dict[str, Any]:
+        """Nodes as arrays, their literals one behind the other."""
+        facts = [(node.bound, node.number, node.tries, len(node.literals)) for node in nodes]
+        names = ("bounds", "numbers", "tries", "lengths")
+        columns = np.array(facts, dtype=np.int64).reshape(len(nodes), len(names)).T.copy()
+        literals = np.concatenate([np.empty(0, dtype=np.int64), *(node.literals for node in nodes)])
+        return {**dict(zip(names, columns, strict=True)), "literals": literals}
+
+    def unpack(self, packed: dict[str, Any]) -> list[Node]:
+        """The nodes that `pack` made arrays of."""
+        lengths = np.asarray(packed["lengths"], dtype=np.int64)
+        rows = np.split(np.asarray(packed["literals"], dtype=np.int64), np.cumsum(lengths)[:-1])
+        facts = (packed[name].tolist() for name in ("bounds", "numbers", "tries"))
+        return [
+            Node(bound, number, row.copy(), tries)
+            for bound, number, tries, row in zip(*facts, rows[: len(lengths)], strict=True)
+        ]
+
+    def take_over(self, packed: dict[str, Any], target: int, serial: int) -> None:
+        """Run an errand; the names of its nodes in the log are no other errand's."""
+        self._failures, self._errand = 0, serial
+        for worker in self._workers:
+            worker.number_from(serial)
+        super().take_over(packed, target, serial)
+
+    def findings(self, nodes_before: int, seconds: float) -> Findings:
+        """End an errand: what came of it."""
+        return replace(super().findings(nodes_before, seconds), failures=self._failures)
+
+    def welcome(self, findings: Findings) -> None:
+        """Book what came of an errand."""
+        self._failures += findings.failures
+        super().welcome(findings)
 
     # -- the search ---------------------------------------------------------------------------
 
     def _make_workers(self) -> list[CellWorker]:
-        return [CellWorker(self._units, rank, self.log is not None) for rank in range(self._n_jobs)]
+        ranks = range(self._errand, self._errand + self._n_jobs)
+        return [CellWorker(self._units, rank, self.log is not None) for rank in ranks]
 
     def _run(self, worker: CellWorker, seconds: float) -> int:
         return worker.run(self._target, seconds)

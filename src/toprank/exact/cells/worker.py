@@ -34,7 +34,7 @@ every 0.1 s."""
 FIRST_PACE = 1e7
 """Steps a second until it is measured, after the first slice. Not tuned."""
 IDS_PER_WORKER = 2**40
-"""No worker looks at so many nodes."""
+"""No worker looks at so many nodes; nor are there more than 2**23 workers, or errands."""
 SMALLEST_TOLERANCE = 1e-14
 """Slack within which rows tie, at least: some fifty roundings of numbers near one."""
 LEAST = -(2**62)
@@ -150,11 +150,15 @@ class CellWorker:
         control = np.zeros(layout.CONTROL_SIZE, dtype=np.int64)
         control[layout.LEVEL] = -1
         control[layout.TARGET] = control[layout.HOPE] = LEAST  # values may be below zero
-        control[layout.NEXT_ID] = 1 + rank * IDS_PER_WORKER
+        control[layout.NEXT_ID] = _first_number(rank)
         control[layout.TOTAL] = self._units.total
         control[layout.ADDITIVE] = self._units.additive
         control[layout.N_POSITIVES] = self._units.n_positives
         return control
+
+    def number_from(self, rank: int) -> None:
+        """Name nodes as the worker of this rank does, from the first one."""
+        self._walk.control[layout.NEXT_ID] = _first_number(rank)
 
     # -- looking --------------------------------------------------------------------------------------------
 
@@ -305,3 +309,8 @@ class CellWorker:
         if used:
             self._notes.append(self._walk.log[:used].astype("<i8").tobytes())
             self._walk.control[layout.N_LOG] = 0
+
+
+def _first_number(rank: int) -> int:
+    """Of the nodes that the worker of this rank names."""
+    return 1 + rank * IDS_PER_WORKER

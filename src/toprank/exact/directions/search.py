@@ -102,33 +102,50 @@ class DirectionSearch(BranchAndBound[Box, W], Generic[W]):
     def checkpoint(self) -> dict[str, Any]:
         """All that `resume` needs to go on later: open boxes, their bounds, coordinates, target."""
         self._gather()
-        opened = [box for _, _, box in self._heap]
-        return {
-            "basis": self._frame.basis,
-            "noise": self._frame.noise,
-            "target": self._target,
-            "nodes": self.nodes,
-            "boxes": _places(opened),
-            "bounds": np.array([box.bound for box in opened], dtype=np.int64),
-            "stuck_boxes": _places(self._stuck),
-            "stuck_bounds": np.array([box.bound for box in self._stuck], dtype=np.int64),
-        }
+        stuck = {f"stuck_{name}": array for name, array in self.pack(self._stuck).items()}
+        opened = self.pack(self.open_nodes())
+        coordinates = {"basis": self._frame.basis, "noise": self._frame.noise}
+        return {**coordinates, "target": self._target, "nodes": self.nodes, **opened, **stuck}
 
     @classmethod
     def resume(
         cls, arrays: PairArrays, saved: dict[str, Any], *, step: float | None = None, n_jobs: int = 1
     ) -> Self:
         """The search a checkpoint of the same problem was taken from."""
-        search = cls.__new__(cls)
-        given = (np.asarray(saved["basis"], dtype=np.float64), float(saved["noise"]))
-        search._start(arrays, cls._build(arrays, given=given), step, n_jobs, None)
+        coordinates = {"basis": saved["basis"], "noise": saved["noise"]}
+        search = cls.from_plan(arrays, {**coordinates, "step": step, "keep_log": False}, n_jobs=n_jobs)
         search._target = int(saved["target"])
         search._nodes = int(saved["nodes"])
-        for box in _boxes(saved["bounds"], saved["boxes"]):
-            search._push(box)
-        search._stuck = _boxes(saved["stuck_bounds"], saved["stuck_boxes"])
+        search.take_back(search.unpack(saved))
+        search._stuck = search.unpack({name: saved[f"stuck_{name}"] for name in ("boxes", "bounds")})
         search._settle()
         return search
+
+    # -- taking part in a search that others began --------------------------------------------
+
+    def plan(self) -> dict[str, Any]:
+        """Coordinates, and what a user chose."""
+        coordinates = {"basis": self._frame.basis, "noise": self._frame.noise}
+        return {**coordinates, "step": self._step, "keep_log": self.log is not None}
+
+    @classmethod
+    def from_plan(cls, arrays: PairArrays, plan: dict[str, Any], *, n_jobs: int = 1) -> Self:
+        """The search that a plan of the same problem was made of, without nodes."""
+        search = cls.__new__(cls)
+        given = (np.asarray(plan["basis"], dtype=np.float64), float(plan["noise"]))
+        log: dict[bytes, bytes] | None = {} if plan["keep_log"] else None
+        search._start(arrays, cls._build(arrays, given=given), plan["step"], n_jobs, log)
+        return search
+
+    def pack(self, nodes: list[Box]) -> dict[str, Any]:
+        """Boxes as arrays: where they are, and their bounds."""
+        places = np.array([box.place for box in nodes]).reshape(len(nodes), -1 if nodes else 0)
+        return {"boxes": places, "bounds": np.array([box.bound for box in nodes], dtype=np.int64)}
+
+    def unpack(self, packed: dict[str, Any]) -> list[Box]:
+        """The boxes that `pack` made arrays of."""
+        both = zip(packed["bounds"], packed["boxes"], strict=True)
+        return [Box(int(bound), np.asarray(place)) for bound, place in both]
 
     def rehearse(self) -> None:
         """Call what is asked for only where threads are cut off in the middle of a subtree."""
@@ -175,12 +192,3 @@ class DirectionSearch(BranchAndBound[Box, W], Generic[W]):
         elif worker is not None and self._doubts < MAX_CANDIDATES:
             self._doubts += 1
             worker.expect(self._target)
-
-
-def _places(boxes: list[Box]) -> Floats:
-    return np.array([box.place for box in boxes]).reshape(len(boxes), -1 if boxes else 0)
-
-
-def _boxes(bounds: NDArray[np.int64], places: Floats) -> list[Box]:
-    """Open boxes as they were saved."""
-    return [Box(int(bound), np.asarray(place)) for bound, place in zip(bounds, places, strict=True)]

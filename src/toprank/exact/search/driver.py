@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,11 @@ from toprank.control import STILL_COMPILING, Progress, Run, Status, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
+from toprank.exact.search.account import Account, Options
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
+from toprank.exact.search.errands import Assignment, Recruit
 from toprank.exact.search.incumbent import Incumbent, placed
 from toprank.exact.search.methods import (
     METHODS,
@@ -37,6 +39,7 @@ from toprank.exact.search.methods import (
 )
 from toprank.exact.search.supports import Support, SupportTree
 from toprank.exact.search.tandem import Tandem
+from toprank.exact.sharing import CrewLost
 from toprank.exact.widest import perfect_order
 
 __all__ = ["search"]
@@ -64,6 +67,7 @@ def search(
     method: str = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
     keep_proof: bool = False,
+    recruit: Recruit | None = None,
 ) -> Certificate:
     """Maximise a ranking problem over all linear scores, with a bound on what any of them can reach.
 
@@ -87,6 +91,10 @@ def search(
     keep_proof : bool
         Whether the certificate should carry the partition that was searched, for `verify` to replay; not
         of a search that was taken up from a checkpoint.
+    recruit : callable, optional
+        Finds others to search the open nodes, in the place of threads: given an `Assignment`, a `Crew`.
+        Where they are lost for good the best answer so far is the one returned, and the end of `run` raises
+        the error.
 
     Examples
     --------
@@ -99,54 +107,17 @@ def search(
     if within_reach(problem):
         check_applies(method, problem.arrays())
     path = None if checkpoint is None else Path(checkpoint)
-    return _Driver(problem, run, _Options(worker_count(n_jobs), method, path, keep_proof)).solve(starts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """What a user chose."""
-
-    n_jobs: int
-    method: str
-    path: Path | None
-    keep_proof: bool
-
-
-@dataclass(slots=True)
-class _Account:
-    """What the proof has used and shown so far.
-
-    Parameters
-    ----------
-    used : str
-        Who made the bound.
-    nodes, spent : int
-        Nodes in all, and those of supports that are done with.
-    seconds_before : float
-        Of earlier runs, after a resumption.
-    parts : list
-        What was shown of each set of columns, where that is kept.
-    settled : bool
-        Whether the problem has a margin because some regions were too thin to decide.
-    """
-
-    keep_proof: bool
-    used: str = "trivial bound"
-    nodes: int = 0
-    spent: int = 0
-    seconds_before: float = 0.0
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    settled: bool = False
-    notes: list[str] = field(default_factory=list)
+    options = Options(worker_count(n_jobs), method, path, keep_proof, recruit)
+    return _Driver(problem, run, options).solve(starts)
 
 
 class _Driver:
     """One search: an incumbent, a climbing budget, and methods that prove, one support after another."""
 
-    def __init__(self, problem: RankingProblem, run: Run, options: _Options) -> None:
+    def __init__(self, problem: RankingProblem, run: Run, options: Options) -> None:
         self.asked, self.run, self.options = problem, run, options
         self.incumbent = Incumbent(problem)
-        self.account = _Account(options.keep_proof)
+        self.account = Account(options.keep_proof)
         self.tree = SupportTree(problem.n_features, problem.penalty, self.incumbent.bound)
         self.climbing = Climbing(self.incumbent, run)
         self.resumed = self._resume()
@@ -289,8 +260,7 @@ class _Driver:
             saved, self.resumed = self.resumed, None
             account.used = str(saved.facts["method"])
             resumed = resume_method(account.used, arrays, saved.arrays, self.options.n_jobs)
-            resumed.should_stop = self.run.should_stop
-            return resumed
+            return self._manned(resumed, support)
         scaled, keep = problem.scale(self.incumbent.coef)[support.columns], account.keep_proof
         direction = scaled if scaled.any() else None
 
@@ -298,8 +268,7 @@ class _Driver:
             method = make_method(
                 name, arrays, target=target, direction=direction, n_jobs=self.options.n_jobs, keep_log=keep
             )
-            method.should_stop = self.run.should_stop
-            return method
+            return self._manned(method, support)
 
         account.used = choose(self.options.method, arrays)
         first = make(account.used, self.incumbent.target + support.price(problem.penalty))
@@ -308,7 +277,29 @@ class _Driver:
             return first
         return Tandem(first, partial(make, other), partial(kernels_there, [other]))
 
+    def _manned(self, method: Method, support: Support) -> Method:
+        """A method that hears the stop button, its nodes searched by those who were recruited, if any."""
+        method.should_stop = self.run.should_stop
+        if self.options.recruit is not None:
+            # A copy of the problem: without what it has worked out, which would travel too.
+            problem, columns = replace(self.problem), np.asarray(support.columns)
+            assignment = Assignment(uuid4().hex, problem, columns, method.name, method.plan())
+            method.share(self.options.recruit(assignment))
+        return method
+
     def _search(self, method: Method, support: Support) -> bool:
+        """Search the coefficients on some columns; False when stopped, or when those who search are lost."""
+        try:
+            return self._search_on(method, support)
+        except CrewLost as lost:
+            self.account.notes.append(str(lost))
+            where = "" if self.options.path is None else f" Fit again to go on from {self.options.path}."
+            self.run.fail(CrewLost(f"{lost}; the best answer so far was kept, with its bound.{where}"))
+            return False
+        finally:
+            method.dismiss()
+
+    def _search_on(self, method: Method, support: Support) -> bool:
         """Search coefficients on some columns; their statistic minus the price is what counts."""
         best, account = self.incumbent, self.account
         price = support.price(self.problem.penalty)

@@ -19,6 +19,7 @@ from toprank.control import Run
 from toprank.exact.climb.local_search import local_search
 from toprank.exact.pairs import PairArrays
 from toprank.exact.problem import RankingProblem
+from toprank.exact.sharing import Crew
 
 __all__ = [
     "METHODS",
@@ -33,6 +34,7 @@ __all__ = [
     "compile_kernels",
     "kernels_for",
     "make_method",
+    "method_from_plan",
     "replay_log",
     "resume_method",
     "within_reach",
@@ -102,6 +104,15 @@ class Method(Protocol):
     def rehearse(self) -> None:
         """Call what is called in rare cases only, so that it is compiled before the clock starts."""
 
+    def plan(self) -> dict[str, Any]:
+        """Plain values of which the registry's class makes the same search elsewhere."""
+
+    def share(self, crew: Crew) -> None:
+        """From now on leave the searching to others."""
+
+    def dismiss(self) -> None:
+        """Have nothing searched by others any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class MethodEntry:
@@ -110,7 +121,8 @@ class MethodEntry:
     Parameters
     ----------
     search : str
-        A class that is a `Method`, made of `PairArrays` and ``target, direction, n_jobs, keep_log``.
+        A class that is a `Method`, made of `PairArrays` and ``target, direction, n_jobs, keep_log``, or by
+        its ``from_plan`` of `PairArrays` and what `Method.plan` gave.
     resume : str
         A callable ``(arrays, saved, n_jobs=...)`` that goes on from what `Method.checkpoint` gave.
     replay : str
@@ -170,6 +182,11 @@ def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: 
     """The search that a checkpoint was taken from."""
     resumed: Method = _find(METHODS[name].resume)(arrays, saved, n_jobs=n_jobs)
     return resumed
+
+
+def method_from_plan(name: str, arrays: PairArrays, plan: dict[str, Any]) -> Any:
+    """The search that a plan was made of, without nodes: to take part in it elsewhere, on one thread."""
+    return _find(METHODS[name].search).from_plan(arrays, plan)
 
 
 def replay_log(name: str, arrays: PairArrays, log: dict[bytes, bytes], bound: float) -> list[str]:

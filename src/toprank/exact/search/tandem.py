@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.search.methods import Method
+from toprank.exact.sharing import Crew
 
 __all__ = ["Tandem"]
 
@@ -111,6 +112,19 @@ class Tandem:
         """Have both rehearse."""
         for method in self._methods:
             method.rehearse()
+
+    def plan(self) -> dict[str, Any]:
+        """The leader's."""
+        return self._leader.plan()
+
+    def share(self, crew: Crew) -> None:
+        """The leader's searching is left to others; whoever makes a second method sees to its own."""
+        self._leader.share(crew)
+
+    def dismiss(self) -> None:
+        """Have nothing searched by others any more."""
+        for method in self._methods:
+            method.dismiss()
 
     def checkpoint(self) -> dict[str, Any]:
         """The leader's open nodes; the other's work is not kept."""
