@@ -186,6 +186,13 @@ MODES = {
             {"reranker": toprank.RankRLS(), "base": LinearRegression(), "levels": "continuous"},
         ],
     ),
+    "RankThenRerankCV": (
+        {"tops": (20, 40), "reranker": QUICK, "base_cv": 2, "cv": 2},
+        [
+            *modes("penalties", (0.0, 0.2)),
+            {"reranker": toprank.RankRLS(), "base": LinearRegression(), "levels": "continuous"},
+        ],
+    ),
     "RankerCV": (
         {"Cs": (0.1, 1.0), "cv": 2},
         [

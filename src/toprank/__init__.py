@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toprank.ensemble.bagging import BaggedRanker as BaggedRanker
     from toprank.ensemble.ordinal_decomposition import OrdinalDecomposition as OrdinalDecomposition
     from toprank.ensemble.rank_then_rerank import RankThenRerank as RankThenRerank
+    from toprank.ensemble.rank_then_rerank_cv import RankThenRerankCV as RankThenRerankCV
     from toprank.ensemble.stability_selection import StabilitySelection as StabilitySelection
     from toprank.ensemble.top_ensemble import TopEnsemble as TopEnsemble
     from toprank.networks.direct_loss import DirectLossRanker as DirectLossRanker
@@ -90,6 +91,7 @@ _HOME = {
     "RankSVM": "toprank.rankers.rank_svm",
     "RankSVMCV": "toprank.rankers.tuning.named",
     "RankThenRerank": "toprank.ensemble.rank_then_rerank",
+    "RankThenRerankCV": "toprank.ensemble.rank_then_rerank_cv",
     "RankerCV": "toprank.rankers.tuning.search_cv",
     "RankingForest": "toprank.trees.forest",
     "SoDeepRanker": "toprank.networks.so_deep",

@@ -60,9 +60,9 @@ LABELS = {
 }
 """What the table calls a ranker; the name of its class where nothing is said."""
 
-LEFT_OUT = frozenset({"RankThenRerank", "PluginRanker", "RankerCV"})
-"""Public rankers that do not take part under their own name, because they do under another: the first with
-several sizes of the top; as they come, the second is logistic regression and the third is RankSVMCV.
+LEFT_OUT = frozenset({"RankThenRerank", "RankThenRerankCV", "PluginRanker", "RankerCV"})
+"""Public rankers that do not take part under their own name, because they do under another: the first two
+with several sizes of the top; as they come, the third is logistic regression and the fourth is RankSVMCV.
 """
 
 FOR_NUMBERS = frozenset({"CRank", "OrdinalDecomposition", "TreeRankTournament"})

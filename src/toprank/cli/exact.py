@@ -28,7 +28,7 @@ SolverName = Annotated[
     typer.Option(
         metavar="NAME",
         help="How the exact ranker searches: search (the default), or a mixed-integer program: mip (ours),"
-        " mip-subrank or mip-resolved (Rudin & Wang's).",
+        " mip-subrank, mip-resolved or, for the AUC, mip-auc (Rudin & Wang's).",
     ),
 ]
 Backend = Annotated[

@@ -129,7 +129,7 @@ def members_of_blend(affordable: Collection[str] | None) -> list[str]:
 
 def names_for_numbers(kind: LabelKind) -> list[str]:
     """Who can be asked for by name where labels are of this kind."""
-    left_out = {"RankerCV", *SHORT_NAMES}
+    left_out = {"RankerCV", "RankThenRerankCV", *SHORT_NAMES}
     own = [name for name, can in capabilities().items() if kind in can.labels and name not in left_out]
     return [ENSEMBLE, RERANK, *REGRESSORS, *own, *(LAMBDARANK if kind == "ordinal" else ())]
 

@@ -169,6 +169,9 @@ class RankerCV(BaseRanker):
                 f"grid: {type(self._prototype()).__name__} has no parameter {unknown[0]!r}; it has"
                 f" {', '.join(sorted(known))}."
             )
+        return self._combinations(grid)
+
+    def _combinations(self, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
         if not grid or not all(len(values) for values in grid.values()):
             raise ValueError("grid is empty; give at least one value of a parameter to try.")
         return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
@@ -219,9 +222,12 @@ class RankerCV(BaseRanker):
         )
 
     def _scored_by(self) -> RankStatistic:
+        return self._judged_by(getattr(self._prototype(), "statistic", None))
+
+    def _judged_by(self, own: Any) -> RankStatistic:
+        """What was asked for, else what the ranker has of its own, where it fits the labels."""
         if self.statistic is not None:
             return statistics.get(self.statistic)
-        own = getattr(self._prototype(), "statistic", None)
         return suited(own if isinstance(own, str | RankStatistic) else "auc", self.kind_)
 
     def _folds(self, data: RankingData, run: Run) -> Iterable[tuple[Any, Any]]:
