@@ -103,8 +103,7 @@ def _roc(drawing: Drawing, figures: Figures) -> Figure | None:
         for name, curve in curves:
             ROCDisplay(curve, name=name, max_fpr=limit).plot(panel, linewidth=1.5)
         if limit is not None:
-            # Near the origin curves run low: the upper corner is the free one.
-            panel.legend(loc="upper left", fontsize="small", framealpha=0.7, edgecolor="none")
+            panel.legend().remove()  # the colours are those of the first panel, and curves are everywhere
     return figure
 
 
