@@ -184,13 +184,15 @@ SHOWN = (
 ZOOM = 0.1
 
 
-def sample_run(experiment: Experiment) -> Experiment:
+def sample_run(experiment: Experiment, train: float) -> Experiment:
     """The first split alone, with the curves."""
-    splits = replace(experiment.splits, count=1)
+    splits = StratifiedSplits(count=1, train=train)
     return replace(experiment, name=f"{experiment.name}-run", splits=splits, arms=SHOWN)
 
 
-SAMPLES = tuple(sample_run(one) for one in (IONOSPHERE, SPAMBASE, CHEMINFORMATICS))
+SAMPLES = tuple(
+    sample_run(one, train) for one, train in ((IONOSPHERE, 2 / 3), (SPAMBASE, 0.05), (CHEMINFORMATICS, 0.1))
+)
 
 
 def curves(name: str, experiment: Experiment) -> Drawing:
