@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from toprank.control import warn_user
 from toprank.scale.partitions import aligned_blocks, delayed, is_partitioned, reduced
 
-__all__ = ["LossSums", "Newton", "NotConvergedWarning", "logistic_regression"]
+__all__ = ["LossSums", "Newton", "NotConvergedWarning", "check_block", "logistic_regression"]
 
 Floats = NDArray[np.float64]
 Batches = Callable[[], Iterable[tuple[Any, ...]]]
@@ -137,7 +137,7 @@ class _Passes:
 
     def look(self) -> tuple[NDArray[Any], int]:
         """The two labels and the number of features, from a first pass that checks every block."""
-        labels, width = self.mapped(_looked_at, _same_kind)
+        labels, width = self.mapped(check_block, _same_kind)
         if len(labels) != 2:
             raise ValueError(
                 f"y must have two classes, got {len(labels)}: {', '.join(map(str, labels[:3]))}."
@@ -160,7 +160,8 @@ def _folded(values: Iterable[Any], join: Callable[[list[Any]], Any]) -> Any:
     return so_far
 
 
-def _looked_at(X: Any, y: Any, weight: Any) -> tuple[list[Any], int]:
+def check_block(X: Any, y: Any, weight: Any) -> tuple[list[Any], int]:
+    """Up to three labels of a block and its width, if there is nothing wrong with it."""
     rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
     if rows.ndim != 2 or len(rows) != len(labels):
         raise ValueError(f"X of shape {rows.shape} and y of shape {labels.shape} do not fit.")

@@ -91,7 +91,6 @@ class RowGroup:
                 use_threads=False,
             )
 
-
     def _is_mapped(self, columns: Sequence[str]) -> bool:
         """Whether the file lies on a disk here, and holds these columns itself: none is of a folder's name."""
         import pyarrow.fs as fs

@@ -16,7 +16,7 @@ from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.scale.logistic import logistic_regression
 from toprank.scale.partitions import aligned_blocks, computed, delayed
 
-__all__ = ["FetchedRows", "learn_partitioned", "placed_scores", "reranked_top"]
+__all__ = ["Blocks", "FetchedRows", "learn_partitioned", "placed_scores", "reranked_top"]
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any
     pieces = computed([delayed(_scored)(*block, base) for block in blocks])
     scores, labels = (np.concatenate([one[k] for one in pieces]) for k in (0, 1))
     weight = None if sample_weight is None else np.concatenate([one[2] for one in pieces]).astype(np.float64)
-    fetch = _Blocks([block[0] for block in blocks], [len(one[0]) for one in pieces])
+    fetch = Blocks([block[0] for block in blocks], [len(one[0]) for one in pieces])
     rows = FetchedRows(pieces[0][3], scores, fetch)
     return reranked_top(ranker, base, rows, labels, weight)
 
@@ -152,7 +152,7 @@ class FetchedRows:
         return self._last[1]
 
 
-class _Blocks:
+class Blocks:
     """Rows of partitions, fetched by Dask."""
 
     def __init__(self, blocks: list[Any], sizes: list[int]) -> None:

@@ -51,6 +51,9 @@ class Design:
     array([ 1.,  1., -2.])
     """
 
+    in_memory = True
+    """Whether any number of rows can be had at once."""
+
     def __init__(self, X: Any, query: NDArray[np.int64] | None = None) -> None:
         if is_sparse(X) and X.nnz > 0.5 * X.shape[0] * X.shape[1]:
             # A full sparse matrix takes more room than a dense one.

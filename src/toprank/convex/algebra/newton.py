@@ -174,7 +174,7 @@ def _hessian_product(problem: SmoothProblem[Point], point: Point) -> Callable[[F
     """The Hessian of the objective times a vector; rows without curvature are left out."""
     design, C = problem.design, problem.C
     curved = np.flatnonzero(point.curvature)
-    if 2 * len(curved) > design.n_rows:
+    if not design.in_memory or 2 * len(curved) > design.n_rows:
         return lambda v: np.asarray(v + C * design.combine(point.curvature_product(design.scores(v))))
     rows = design.X[curved]
     scores = np.zeros(design.n_rows)

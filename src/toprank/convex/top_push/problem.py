@@ -74,10 +74,24 @@ class TopPushProblem:
         cls, X: Any, y: NDArray[Any], weight: Floats, *, C: float, surrogate: Surrogate, rule: Threshold
     ) -> TopPushProblem:
         """The problem of labelled rows: y is 1 for positives, 0 for negatives; all weights are positive."""
+        return cls.of_design(Design(X), y, weight, C=C, surrogate=surrogate, rule=rule)
+
+    @classmethod
+    def of_design(
+        cls,
+        design: Design,
+        y: NDArray[Any],
+        weight: Floats,
+        *,
+        C: float,
+        surrogate: Surrogate,
+        rule: Threshold,
+    ) -> TopPushProblem:
+        """The same of rows that are a design already."""
         positives, negatives = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
         costs = C * weight[positives] / weight[positives].sum()
         caps = rule.caps(weight[negatives])
-        return cls(Design(X), positives, negatives, costs, weight[negatives], caps, surrogate)
+        return cls(design, positives, negatives, costs, weight[negatives], caps, surrogate)
 
     def rows(self, numbers: Rows) -> Any:
         """Some rows."""

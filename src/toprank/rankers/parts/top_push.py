@@ -76,7 +76,10 @@ class TopPushRanker(KernelRanker):
     @in_few_threads
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         self._check_parameters()
-        problem = self._problem(self._features(data.X), data)
+        return self._learned(self._problem(self._features(data.X), data), run)
+
+    def _learned(self, problem: TopPushProblem | QueryPushProblem, run: Run) -> Outcome:
+        """Solve it, and keep what is learned."""
         solution = self._solve(problem, run)
         self.zero_is_optimal_ = solution.trivial
         coef, notes = solution.point.coef, []
