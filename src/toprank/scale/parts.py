@@ -92,7 +92,7 @@ class RowGroup:
             )
 
     def _is_mapped(self, columns: Sequence[str]) -> bool:
-        """Whether the file lies on a disk here, and holds these columns itself: none is of a folder's name."""
+        """Whether the file lies on a disk here and holds these columns itself, none being a folder's name."""
         import pyarrow.fs as fs
 
         here = isinstance(self.file.system, fs.LocalFileSystem)

@@ -35,6 +35,8 @@ PREFERENCES = ("best", "simple")
 USUAL_BUDGET = 50
 SHARE_OF_A_SHORT_LIST = 10
 """Where nobody says how many items can be acted on: 50, or a tenth of a shorter list."""
+LONG = 1_000_000
+"""Items of a list that is long enough to show whether a statistic looks at the order of its top."""
 DEPTH_FACTOR = 4
 """Reranking looks at so many times the budget, until the data say better."""
 
@@ -216,6 +218,9 @@ def _check_cutoff(aim: Aim, depth: int, source: Source) -> None:
     if not isinstance(statistic, LinearRankStatistic) or source.kind != "binary":
         value_of(aim.measured, y, np.arange(len(y), dtype=np.float64), qid)  # it may want two classes
         return
+    if qid is None and len(y) > max(LONG, 4 * depth):
+        # A list this long shows what a longer one would, and weights of all places take memory.
+        y = np.append(y[: max(LONG, 4 * depth) - 2], np.array([0, 1], dtype=y.dtype))
     try:
         # Which rows are at the top does not matter here, only how many.
         weights = heads_of(np.arange(len(y), dtype=np.float64), qid, top=depth).weights(statistic, y)

@@ -33,6 +33,8 @@ from toprank.scale.parts import Part, open_parts
 from toprank.scale.reranking import FetchedRows, placed_scores, reranked_top
 from toprank.scale.scoring import check_columns, score_parts
 from toprank.scale.statistics import value_in_blocks
+from toprank.statistics import LinearRankStatistic, RankStatistic
+from toprank.statistics.groups import TieGroups
 from toprank.workflow.aims import Aim
 from toprank.workflow.candidates import LOGISTIC, Choice, label_of
 from toprank.workflow.contributions import linear_coefficients
@@ -137,15 +139,18 @@ class _Job:
         held = self._held_out_rows()
         y, statistic = self.source.labelled.y, self.aim.measured
         models = logistic_models(self.rows, y == 1, [None] if held is None else [None, ~held])
-        final, scores, _ = self._fitted(models[0], None, None, final=True)
-        training = value_in_blocks(statistic, y, scores)
-        del scores  # 8 bytes a row, before the next ones come
+        final, training = self._final(models[0])
         if held is None:
             return final, training, None
         test = np.flatnonzero(held)
         ranker, ours, plain = self._fitted(models[1], np.flatnonzero(~held), test, final=False)
         judged = self._judged(ranker, models[1], test, ours, plain)
         return final, training, HeldOut((judged,), len(test) / self.source.rows, self.budget, statistic)
+
+    def _final(self, base: Any) -> tuple[Any, float]:
+        """The ranker of all rows, and its statistic; their scores, 8 bytes a row, are gone after it."""
+        ranker, scores, _ = self._fitted(base, None, None, final=True)
+        return ranker, value_in_blocks(self.aim.measured, self.source.labelled.y, scores)
 
     def _held_out_rows(self) -> NDArray[np.bool_] | None:
         if not self.options.splits or not self.source.can_be_held_out:
@@ -238,7 +243,7 @@ class _Job:
             delivered=self.name,
             why=Choice(self.name).why,
             training=training,
-            chance=chance_value(statistic, y, None),
+            chance=_chance(statistic, y),
             found=None,
             held_out=held_out,
             held_out_by="random",
@@ -280,6 +285,15 @@ class _Read:
             if now - self._said >= OFTEN:
                 self._said = now
                 self._watch.note(f"{self._rows:,} rows read, {self._rows / (now - self._began):,.0f} rows/s")
+
+
+def _chance(statistic: RankStatistic, y: NDArray[np.int8]) -> float:
+    """The statistic of a random order, on average: that of one tie, without the weights of all places."""
+    n_pos, n_neg = float(y.sum()), float(len(y) - y.sum())
+    if not isinstance(statistic, LinearRankStatistic):
+        return chance_value(statistic, y, None)
+    tie = TieGroups(np.array([n_pos]), np.array([n_neg]), n_pos, n_neg, True)
+    return float(statistic._expected(tie))
 
 
 def _header(parts: Sequence[Part]) -> Table:
