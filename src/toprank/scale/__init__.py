@@ -8,13 +8,14 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "boosted_base": "toprank.scale.boosting",
     "fit_partitioned": "toprank.scale.convex",
     "learn_partitioned": "toprank.scale.reranking",
     "logistic_regression": "toprank.scale.logistic",
     "statistic_of": "toprank.scale.statistics",
 }
 
-__all__ = ["fit_partitioned", "learn_partitioned", "logistic_regression", "statistic_of"]
+__all__ = ["boosted_base", "fit_partitioned", "learn_partitioned", "logistic_regression", "statistic_of"]
 
 
 def __getattr__(name: str) -> Any:

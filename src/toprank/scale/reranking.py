@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from toprank.base import RankingData, ranking_scores
 from toprank.control import check_time_limit
 from toprank.ensemble.rank_then_rerank import RankThenRerank
+from toprank.scale.boosting import fitted_here, is_dask_learner
 from toprank.scale.logistic import logistic_regression
 from toprank.scale.partitions import aligned_blocks, computed, delayed
 
@@ -32,7 +33,9 @@ def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any
     ----------
     ranker : RankThenRerank
         Not changed. Its base is None, for logistic regression (`toprank.scale.logistic`), a
-        `LogisticRegression` whose `C` is then used, or with ``cv="prefit"`` any fitted estimator.
+        `LogisticRegression` whose `C` is then used, a `lightgbm.DaskLGBMClassifier` or
+        `xgboost.dask.DaskXGBClassifier`, which learn on the cluster of the current Dask client, or with
+        ``cv="prefit"`` any fitted estimator.
     X : dask array or data frame of shape (n_samples, n_features)
         Numbers, none missing.
     y : dask array, series or array-like of shape (n_samples,)
@@ -97,9 +100,12 @@ def _fitted_base(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any) -> 
     if ranker.base is None or type(ranker.base) is LogisticRegression:
         C = 1.0 if ranker.base is None else ranker.base.C
         return logistic_regression(X, y, sample_weight, C=C)
+    if is_dask_learner(ranker.base):
+        return fitted_here(clone(ranker.base), X, y, sample_weight)
     raise ValueError(
         f"base={type(ranker.base).__name__} does not learn in passes: leave it out, give a"
-        ' LogisticRegression, or fit it yourself and say cv="prefit".'
+        " LogisticRegression or a Dask learner of LightGBM or XGBoost, or fit it yourself and say"
+        ' cv="prefit".'
     )
 
 
