@@ -94,3 +94,13 @@ def test_the_conda_recipe_wants_what_the_package_wants():
     version = re.search(r'^__version__ = "(.*)"', (ROOT / "src/toprank/__init__.py").read_text("utf-8"), re.M)
     assert f'set version = "{version[1]}"' in recipe
     assert f'set python_min = "{project["requires-python"].removeprefix(">=")}"' in recipe
+
+
+def test_what_is_tried_of_a_source_distribution_is_there_and_packed():
+    script = (ROOT / ".ci" / "check_dist.py").read_text(encoding="utf-8")
+    tried = ast.literal_eval(re.search(r"^FROM_THE_SDIST = (\[.*\])$", script, re.M)[1])
+    assert [name for name in tried if not (ROOT / name).is_file()] == []
+    packed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    assert {"/src", "/tests", "/docs", "/examples", "/benchmarks", "/.ci"} <= {
+        *packed["targets"]["sdist"]["include"]
+    }
