@@ -290,11 +290,12 @@ def main() -> int:
     parser.add_argument("--test-seconds", type=float, default=1.0, help="tests that take longer are left out")
     parser.add_argument("--survivors", type=int, default=10**9, help="how many may go unnoticed")
     parser.add_argument("--only", default="", help="kernel files whose name contains this")
+    parser.add_argument("--tests", nargs="*", help="files of tests, instead of all of the part")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))  # a mutant may ask for any amount
     KERNELS[options.part] = [one for one in KERNELS[options.part] if options.only in one]
     judge = Judge(options)
-    paths = [str(ROOT / path) for path in TESTS[options.part]]
+    paths = [str(ROOT / path) for path in options.tests or TESTS[options.part]]
     pytest.main(
         ["-p", "no:cacheprovider", "-p", "no:terminal", "--rootdir", str(ROOT), *paths],
         plugins=[judge],

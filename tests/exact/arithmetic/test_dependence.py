@@ -303,3 +303,20 @@ def test_in_the_plain_basis_no_direction_is_flat(kind):
     turned = slanted(basis)
     assert is_regular(turned)
     assert (np.abs(np.linalg.solve(basis, turned) - np.eye(4)) < 0.05).all()
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+def test_rows_that_are_no_numbers_or_not_known_prove_nothing(bad):
+    """Two rows against each other are dependent; not where a coordinate, or its error, is out of bounds."""
+    features = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 1.0]])
+    upper, lower, signs = np.array([0, 1]), np.array([1, 0]), np.ones(2)
+    book, members = ledger(features, upper, lower), np.arange(2)
+    rows, errors = features[upper] - features[lower], np.zeros(2)
+    assert dependent(rows, errors, book, members, signs, 2)
+    spoilt = rows.copy()
+    spoilt[1, 1] = bad
+    assert not dependent(spoilt, errors, book, members, signs, 2)
+    assert not dependent(rows, np.array([0.0, bad]), book, members, signs, 2)
+    assert not dependent(rows, np.array([0.0, 10.0]), book, members, signs, 2)
+    for count in (0, 4):
+        assert not dependent(np.vstack((rows, rows)), np.zeros(4), book, np.arange(4), np.ones(4), count)
