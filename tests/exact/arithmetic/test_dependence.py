@@ -1,6 +1,7 @@
 """Exact dependence against rational arithmetic: what is claimed is so, and what is plain is found."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -320,3 +321,18 @@ def test_rows_that_are_no_numbers_or_not_known_prove_nothing(bad):
     assert not dependent(rows, np.array([0.0, 10.0]), book, members, signs, 2)
     for count in (0, 4):
         assert not dependent(np.vstack((rows, rows)), np.zeros(4), book, np.arange(4), np.ones(4), count)
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+@pytest.mark.parametrize("which", [1, 2])
+def test_a_row_that_may_lie_on_the_other_side_proves_nothing(order, which):
+    """Three rows around the origin of the plane; moved by 0.25 the second or third leaves them on one side."""
+    rows = np.array([[1.0, 0.0], [-0.1, 1.0], [-0.1, -1.0]])
+    errors = np.zeros((2, 3))
+    errors[:, which] = 0.01, 0.25
+    order = np.array(order)
+    features = np.vstack((rows, np.zeros(2)))
+    book = ledger(features, order, np.full(3, 3))
+    known, unsure = (dependent(rows[order], one[order], book, np.arange(3), np.ones(3), 3) for one in errors)
+    assert known
+    assert not unsure
