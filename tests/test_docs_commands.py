@@ -4,8 +4,10 @@ import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -60,6 +62,8 @@ def desk(tmp_path):
     visits.to_csv(tmp_path / "visits.csv.gz", index=False)
     visits.to_csv(tmp_path / "old.csv", index=False, sep="|", encoding="latin-1")
     visits.to_excel(tmp_path / "visits.xlsx", index=False)
+    with closing(sqlite3.connect(tmp_path / "visits.db")) as database:
+        visits.to_sql("visits", database, index=False)
     for name in ("new.csv", "arrivals.csv"):
         visits.drop(columns="failed").to_csv(tmp_path / name, index=False)
     (tmp_path / "items").mkdir()
@@ -80,6 +84,10 @@ def test_the_commands_of_a_page_work(page, desk):
     program = f'toprank() {{ "{sys.executable}" -m toprank "$@"; }}; '
     for line in commands(page):
         done = subprocess.run(
-            ["bash", "-c", program + line], cwd=desk, capture_output=True, text=True, env=os.environ
+            ["bash", "-c", program + line],
+            cwd=desk,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "TOPRANK_DATABASE": "sqlite:///visits.db"},
         )
         assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"

@@ -50,7 +50,9 @@ def fragile():
     dask = pytest.importorskip("dask", reason="dask is not installed")
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     here = opened(n_workers=1, threads_per_worker=2, processes=False, protocol="tcp")
-    with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
-        with here, distributed.Client(here) as client:
-            yield here, client
-        forget_sockets()
+    client = distributed.Client(here)
+    yield here, client
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):  # there is nobody to wait for
+        client.close()
+        here.close()
+    forget_sockets()

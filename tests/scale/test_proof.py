@@ -149,7 +149,7 @@ def test_what_is_no_cluster_is_named():
     for wrong in (3, object()):
         with pytest.raises(InputError, match="must be the address of a Dask scheduler"):
             on(wrong).fit(*rows())
-    with pytest.raises(InputError, match="No Dask scheduler answers at cluster='nowhere'"):
+    with pytest.raises(InputError, match="No Dask scheduler answers at `cluster='nowhere'`"):
         on("nowhere").fit(*rows())
     with pytest.raises(ValueError, match="cluster is for solver='search' only"):
         ExactRanker(solver="mip", cluster="local").fit(*rows())

@@ -19,6 +19,7 @@ from toprank.cli.models import explain, score, verify
 from toprank.cli.options import (
     Base,
     Budget,
+    Cluster,
     Depth,
     Head,
     HeldOut,
@@ -49,6 +50,7 @@ from toprank.cli.reading import (
     Read,
     Separator,
     SplitBy,
+    Sql,
     Target,
 )
 from toprank.cli.reproduce import reproduce
@@ -75,6 +77,7 @@ app = typer.Typer(
 def rank(
     context: typer.Context,
     data: Files = None,
+    sql: Sql = None,
     target: Target = None,
     budget: Budget = None,
     statistic: Statistic = None,
@@ -213,6 +216,7 @@ def rank(
 def compare(
     context: typer.Context,
     data: Data = None,
+    sql: Sql = None,
     target: Target = None,
     budget: Budget = None,
     statistic: Statistic = None,
@@ -221,6 +225,7 @@ def compare(
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds for everything, shared by the fits.")
     ] = 150.0,
+    cluster: Cluster = None,
     report_page: ReportPage = None,
     id: Identifier = None,
     positive: Positive = None,

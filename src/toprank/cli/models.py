@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from toprank.cli.options import Head, Json, Out, Quiet, print_json, start_bars
-from toprank.cli.reading import Encoding, Separator
+from toprank.cli.reading import Encoding, Separator, Sql
 
 __all__ = ["explain", "score", "verify"]
 
@@ -50,6 +50,7 @@ def score(
             "--all", metavar="FOLDER", help="Write every score, in the order of the files, as Parquet files."
         ),
     ] = None,
+    sql: Sql = None,
     trust: Trust = None,
     encoding: Encoding = None,
     separator: Separator = None,
@@ -71,10 +72,11 @@ def score(
     how: dict[str, Any] = {"trusted": trust or (), "encoding": encoding, "separator": separator}
     with start_bars(quiet) as bars:
         bars.stage("Scoring")
-        if is_stream(data, top=top, every=every, out=out):
+        if sql is None and is_stream(data, top=top, every=every, out=out):
             report = score_stream(model, data, top=top, every=every, watch=bars, **how)
         else:
-            report = score_file(model, data[0] if data else None, top=top, **how)
+            refuse_all_of_query(sql, every)
+            report = score_file(model, data[0] if data else None, top=top, sql=sql, **how)
     files = delivery.write(report.listing, report.model)
     if every is not None:
         files[str(every)] = "the scores, row by row"
@@ -86,6 +88,14 @@ def score(
         show_scores(report, files, head=head)
     if report.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def refuse_all_of_query(sql: str | None, every: Path | None) -> None:
+    """Scores in the order of the files are of files."""
+    from toprank.errors import InputError
+
+    if sql is not None and every is not None:
+        raise InputError("--all is for files; use --out with --sql.")
 
 
 def explain(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Base",
     "Budget",
+    "Cluster",
     "Depth",
     "Head",
     "HeldOut",
@@ -78,6 +79,15 @@ Base = Annotated[
 ]
 HeldOut = Annotated[float, typer.Option(metavar="SHARE", help="Share of the items held out in a split.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same answer, unless the clock stops the search.")]
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local",
+        help="Compute on a Dask cluster: its scheduler, as tcp://10.0.0.5:8786, or processes of this machine."
+        " A worker that is lost costs the work it was at.",
+    ),
+]
 
 
 def asked(context: typer.Context, kind: type[T], **more: Any) -> T:

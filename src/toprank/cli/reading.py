@@ -21,6 +21,7 @@ __all__ = [
     "Read",
     "Separator",
     "SplitBy",
+    "Sql",
     "Target",
 ]
 
@@ -117,6 +118,14 @@ Separator = Annotated[
     ),
 ]
 
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SELECT",
+        help="Read the items from a database instead: what this SELECT gives. The database is named by the"
+        " environment variable TOPRANK_DATABASE; nothing is written to it.",
+    ),
+]
 LabelsKind = Annotated[
     str | None,
     typer.Option(

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from toprank.cli.options import Cluster
+
 __all__ = ["reproduce"]
 
 FAILED = 1
@@ -36,6 +38,7 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", metavar="N", help="Processes of one thread; -1: one per processor.")
     ] = -1,
+    cluster: Cluster = None,
     list_only: Annotated[
         bool, typer.Option("--list", help="Only list the tables with their status and the time they take.")
     ] = False,
@@ -62,15 +65,8 @@ def reproduce(
     from toprank.screen.progress import Bars
     from toprank.screen.reproduction import show_reproduction, show_tables_to_reproduce
 
-    options = Options(
-        paper=paper,
-        only=only or (),
-        budget=budget,
-        results=results,
-        jobs=jobs,
-        docs=docs,
-        paper_limits=paper_limits,
-    )
+    where = {"results": results, "docs": docs, "cluster": cluster, "paper_limits": paper_limits}
+    options = Options(paper=paper, only=only or (), budget=budget, jobs=jobs, **where)
     if list_only:
         show_tables_to_reproduce(list_tables(options), jobs=jobs)
         return

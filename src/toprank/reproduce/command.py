@@ -38,6 +38,8 @@ class Options:
         Folder with the results and the pages.
     jobs : int
         Processes; -1 for one per processor.
+    cluster : str or None
+        Address of a Dask scheduler whose workers compute instead, or "local".
     docs : Path or None
         One Markdown page with everything, figures in the folder ``images`` beside it.
     paper_limits : bool
@@ -49,6 +51,7 @@ class Options:
     budget: float = 1.0
     results: Path = Path("reproduction")
     jobs: int = -1
+    cluster: str | None = None
     docs: Path | None = None
     paper_limits: bool = False
 
@@ -96,7 +99,8 @@ def reproduce(options: Options, *, watch: Watch | None = None) -> Report:
     for one in chosen:
         store = Store(options.results, one.name)
         cells = cells_of(one, selections[one.name], budget=options.budget)
-        summaries.append(run_cells(longest_first(cells), store, jobs=options.jobs, watch=watch))
+        how = {"jobs": options.jobs, "cluster": options.cluster}
+        summaries.append(run_cells(longest_first(cells), store, watch=watch, **how))
         figures = Figures(one, summaries[-1].results, budget=options.budget)
         views.append(paper_view(one, figures, selection=selections[one.name], budget=options.budget))
         if summaries[-1].interrupted:

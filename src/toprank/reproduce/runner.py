@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
@@ -47,7 +48,12 @@ class RunSummary:
 
 
 def run_cells(
-    cells: Sequence[Cell], store: Store, *, jobs: int = -1, watch: Watch | None = None
+    cells: Sequence[Cell],
+    store: Store,
+    *,
+    jobs: int = -1,
+    cluster: Any = None,
+    watch: Watch | None = None,
 ) -> RunSummary:
     """Compute what is not on disk yet, longest cells first.
 
@@ -59,6 +65,8 @@ def run_cells(
         most the cells that were running.
     jobs : int
         Processes, each with one thread; -1 for one per processor.
+    cluster : distributed.Client, str or None
+        Workers of a Dask cluster compute instead: see `toprank.scale.cluster.connected`.
     watch : Watch or None
         Told about progress and time to go.
     """
@@ -73,7 +81,7 @@ def run_cells(
         clock = _Clock(todo, workers, watch or Silent())
         with store.writing() as writer:
             try:
-                for cell, record in _computed(todo, workers):
+                for cell, record in _computed(todo, workers, cluster):
                     writer.write(record)
                     summary.results.add(record)
                     summary.computed += 1
@@ -86,8 +94,14 @@ def run_cells(
     return summary
 
 
-def _computed(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, Record]]:
+def _computed(cells: Sequence[Cell], workers: int, cluster: Any) -> Iterator[tuple[Cell, Record]]:
     """Cells and their records as they are done."""
+    if cluster is not None:
+        from toprank.scale.cluster import connected, spread
+
+        with connected(cluster, workers=workers) as client:
+            yield from ((cells[number], record) for number, record in spread(_record, cells, client))
+        return
     if workers == 1:
         yield from ((cell, _in_thread(cell)) for cell in cells)
         return

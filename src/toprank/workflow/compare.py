@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,7 +21,7 @@ from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
 from toprank.workflow.afford import affordable_contenders, affordable_members
 from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
-from toprank.workflow.flags import in_flags
+from toprank.workflow.flags import each_once
 from toprank.workflow.options import checked_settings
 from toprank.workflow.regression import blend, contenders_for_numbers
 from toprank.workflow.source import FEWEST_NUMBERS, Source, provenance
@@ -58,6 +57,8 @@ class CompareOptions:
         Share of the rows in the test part.
     time_limit : float or None
         Seconds for everything: shared by the fits, an ensemble's share being larger.
+    cluster : distributed.Client, str or None
+        Workers of a Dask cluster fit, a split each: see `toprank.scale.cluster.connected`.
     seed : int
     """
 
@@ -68,6 +69,7 @@ class CompareOptions:
     splits: int = 10
     held_out: float = 0.5
     time_limit: float | None = 150.0
+    cluster: Any = None
     seed: int = 0
 
 
@@ -142,8 +144,9 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
     limit = options.time_limit
     affordable, dear = affordable_contenders(able, items, training_rows, limit, options.splits)
     contenders, remarks = _ready(affordable, items, watch)
-    task = _Task(items, source, statistic, settings, budget, contenders, Run(time_limit=options.time_limit))
-    results, more, interrupted = _all_splits(task, options, watch)
+    clock = Run(time_limit=options.time_limit)
+    task = _Task(items, source, statistic, settings, budget, contenders)
+    results, more, interrupted = _all_splits(task, options, clock, watch)
     run = {name: row for name, row in results.items() if not any(one.empty for one in row)}
     figures = _figures(run, statistic, options.held_out, baseline)
     return CompareReport(
@@ -155,7 +158,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         not_run=[name for name in results if name not in run],
         tested=what_is_tested(len(figures) - 1, len(figures[0].test), baseline),
         advice=advice(figures, greater_is_better=statistic.greater_is_better, baseline=baseline),
-        remarks=_each_once([*source.remarks, *aim.remarks, *dear, *remarks, *more]),
+        remarks=each_once([*source.remarks, *aim.remarks, *dear, *remarks, *more]),
         interrupted=interrupted,
         provenance=provenance(source, budget, options.seed) | {"base": options.base},
         seconds=time.perf_counter() - began,
@@ -224,38 +227,75 @@ class _Task:
     settings: Settings
     budget: int
     contenders: list[Contender]
-    clock: Run
 
     def shares(self) -> list[float]:
         """How much of the time of a split each contender may take."""
-        plain = [ENSEMBLE_SHARE if _is_ensemble(one) else 1.0 for one in self.contenders]
+        plain = [ENSEMBLE_SHARE if one.name == ENSEMBLE else 1.0 for one in self.contenders]
         return [one / sum(plain) for one in plain]
 
 
 def _all_splits(
-    task: _Task, options: CompareOptions, watch: Watch
+    task: _Task, options: CompareOptions, clock: Run, watch: Watch
 ) -> tuple[dict[str, list[_Result]], list[str], bool]:
     """Results by ranker, remarks, and whether Ctrl-C ended it early."""
     results: dict[str, list[_Result]] = {contender.name: [] for contender in task.contenders}
     remarks: list[str] = []
     watch.stage("Comparing", steps=options.splits)
-    costs = task.shares()
     splits = held_out_splits(task.items, repeats=options.splits, held_out=options.held_out, seed=options.seed)
+    parts = ((task.items.take(train), task.items.take(test)) for train, test in splits)
+    rows: dict[int, _Row] = {}
+    interrupted = False
     try:
-        for number, (train, test) in enumerate(splits):
-            seconds = max(task.clock.remaining() / (options.splits - number), SHORTEST)
-            parts = task.items.take(train), task.items.take(test)
-            row, said, costs = _one_split(task, *parts, seconds, costs, watch)
-            remarks += said
-            for name, result in row.items():
-                results[name].append(result)
+        if options.cluster is None:
+            found = _in_turn(task, parts, options.splits, clock, watch)
+        else:
+            found = _side_by_side(task, parts, options, clock, watch)
+        for number, row in found:
+            rows[number] = row
     except KeyboardInterrupt:
-        finished = max(len(row) for row in results.values())
-        said_last = (
-            f"Interrupted: the figures are of the {finished} of {options.splits} splits finished by then."
+        interrupted = True
+    for _, (row_of_all, said) in sorted(rows.items()):
+        remarks += said
+        for name, result in row_of_all.items():
+            results[name].append(result)
+    if interrupted:
+        remarks.append(
+            f"Interrupted: the figures are of the {len(rows)} of {options.splits} splits finished by then."
         )
-        return results, [*remarks, said_last], True
-    return results, remarks, False
+    return results, remarks, interrupted
+
+
+_Row = tuple[Mapping[str, _Result], list[str]]
+_Parts = Iterable[tuple[Items, Items]]
+
+
+def _in_turn(task: _Task, parts: _Parts, splits: int, clock: Run, watch: Watch) -> Iterator[tuple[int, _Row]]:
+    """One split after the other, what quick ones leave going to those after them."""
+    costs = task.shares()
+    for number, (train, test) in enumerate(parts):
+        seconds = max(clock.remaining() / (splits - number), SHORTEST)
+        row, said, costs = _one_split(task, train, test, seconds, costs, watch)
+        yield number, (row, said)
+
+
+def _side_by_side(
+    task: _Task, parts: _Parts, options: CompareOptions, clock: Run, watch: Watch
+) -> Iterator[tuple[int, _Row]]:
+    """Splits on the workers of a cluster, as they are done."""
+    from toprank.scale.cluster import connected, spread, threads_of
+
+    with connected(options.cluster) as client:
+        rounds = -(-options.splits // threads_of(client))
+        seconds = max(clock.remaining() / rounds, SHORTEST)
+        for number, row in spread(_split_alone, ((task, *both, seconds) for both in parts), client):
+            watch.step()
+            yield number, row
+
+
+def _split_alone(piece: tuple[_Task, Items, Items, float]) -> _Row:
+    """One split where nobody watches."""
+    task, train, test, seconds = piece
+    return _one_split(task, train, test, seconds, task.shares(), Silent())[:2]
 
 
 def _one_split(
@@ -297,10 +337,6 @@ def _one_split(
     return row, remarks, [one / sum(spent) for one in spent]
 
 
-def _is_ensemble(contender: Contender) -> bool:
-    return contender.name == ENSEMBLE
-
-
 def _limited(contender: Contender, task: _Task, train: Items, seconds: float) -> Any:
     """An unfitted ranker that keeps to its share of the time where it can."""
     ranker = contender.make()
@@ -316,14 +352,6 @@ def _limited(contender: Contender, task: _Task, train: Items, seconds: float) ->
     if np.isfinite(seconds) and "time_limit" in ranker.get_params(deep=False):
         ranker.set_params(time_limit=max(seconds, SHORTEST))
     return ranker
-
-
-def _each_once(remarks: list[str]) -> list[str]:
-    """Remarks that differ in figures only are said once, as they came first."""
-    said: dict[str, str] = {}
-    for remark in remarks:
-        said.setdefault(re.sub(r"[0-9.e+-]+", "#", remark), in_flags(remark))
-    return list(said.values())
 
 
 def _status(ranker: Any) -> Status:

@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from toprank.datasets import Note
 
-__all__ = ["ARGUMENTS", "in_flags", "notes_in_flags"]
+__all__ = ["ARGUMENTS", "each_once", "in_flags", "notes_in_flags"]
 
 ARGUMENTS = frozenset(
     {
         "all",
         "budget",
+        "cluster",
         "docs",
         "encoding",
         "ignore",
@@ -53,3 +54,15 @@ def notes_in_flags(notes: Iterable[Note]) -> list[Note]:
 def _flag(found: re.Match[str]) -> str:
     flag = f"--{found[1].replace('_', '-')}"
     return flag if found[2] is None else f"{flag} {found[2]}"
+
+
+def each_once(remarks: list[str]) -> list[str]:
+    """Remarks in the words of the command line; those that differ in figures only once, as they came first.
+
+    >>> each_once(["A took 2 s", "B took 1 s", "A took 3 s"])
+    ['A took 2 s', 'B took 1 s']
+    """
+    said: dict[str, str] = {}
+    for remark in remarks:
+        said.setdefault(re.sub(r"[0-9.e+-]+", "#", remark), in_flags(remark))
+    return list(said.values())

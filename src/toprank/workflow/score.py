@@ -15,7 +15,7 @@ from toprank.workflow.fitting import value_of
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.held_out import chance_value
 from toprank.workflow.listing import plain_list
-from toprank.workflow.source import read_items
+from toprank.workflow.source import read_items, read_select
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,13 +66,18 @@ def score_file(
     trusted: Collection[str] = (),
     encoding: str | None = None,
     separator: str | None = None,
+    sql: str | None = None,
 ) -> ScoreReport:
     """Rank the rows of a file (or a named data set, or for None the example) with a saved model.
 
-    The listing holds all of them, or the `top` best (of each query).
+    The listing holds all of them, or the `top` best (of each query). With `sql`, the rows are those that this
+    SELECT gives: see `toprank.datasets.database`.
     """
     model = load_model(model_path, trusted=trusted)
-    table = read_items(data, text_columns=model.text_columns, encoding=encoding, separator=separator)
+    if sql is None:
+        table = read_items(data, text_columns=model.text_columns, encoding=encoding, separator=separator)
+    else:
+        table = read_select(sql, beside=data)
     X, notes = model.encoder.encode(model.roles.features(table))
     listing = plain_list(model, table, X)
     if top is not None:

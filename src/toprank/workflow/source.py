@@ -29,6 +29,7 @@ __all__ = [
     "provenance",
     "read_items",
     "read_new",
+    "read_select",
     "source_of",
     "split_column",
     "text_columns_of",
@@ -58,6 +59,8 @@ class Columns:
         Column by which rows are held out: the latest ones where it says when, else whole groups.
     labels : {"binary", "ordinal", "continuous"} or None
         What the labels are, where their values should not tell.
+    sql : str or None
+        A SELECT that gives the items, in the place of a file: see `toprank.datasets.database`.
     """
 
     target: str | None = None
@@ -66,6 +69,7 @@ class Columns:
     group: str | None = None
     split_by: str | None = None
     labels: str | None = None
+    sql: str | None = None
     ignore: Sequence[str] = ()
     categorical: Sequence[str] = ()
     positive: Sequence[str] = ()
@@ -159,6 +163,8 @@ def open_source(data: str | None, columns: Columns) -> Source:
         A file, else the name of a data set of the catalog, else (None) the embedded example.
     columns : Columns
     """
+    if columns.sql is not None:
+        return _from_query(data, columns)
     if data is None:
         return _example(columns)
     if is_name(data):
@@ -177,11 +183,35 @@ def source_of(table: Table, columns: Columns, fingerprint: str) -> Source:
     is_svmlight = table.sparse is not None
     target = columns.target or (SVMLIGHT_TARGET if is_svmlight else None)
     if target is None:
-        raise InputError(f"--target is missing: name the column with the labels, one of {_names(table)}.")
+        raise _no_target(table)
     # The queries of an svmlight file are there to be used; elsewhere they have to be named.
     qid = columns.qid or (SVMLIGHT_QUERY if is_svmlight and SVMLIGHT_QUERY in table.columns else None)
     roles = Roles(target, columns.id, qid, _held_together(columns), tuple(dict.fromkeys(columns.ignore)))
     return _source(table, roles, columns, fingerprint=fingerprint)
+
+
+def _from_query(data: str | None, columns: Columns) -> Source:
+    """Labelled items that a SELECT gives."""
+    table = read_select(str(columns.sql), beside=data)
+    if columns.target is None:
+        raise _no_target(table)
+    held, ignore = _held_together(columns), tuple(dict.fromkeys(columns.ignore))
+    roles = Roles(columns.target, columns.id, columns.qid, held, ignore)
+    return _source(table, roles, columns, fingerprint=table.fingerprint)
+
+
+def read_select(sql: str, *, beside: str | None = None) -> Table:
+    """Items that a SELECT gives; a file beside it is one source too many."""
+    from toprank.datasets.database import read_query
+
+    if beside is not None:
+        raise InputError(f"--sql and {beside!r}: the items come from one of them.")
+    frame, fingerprint = read_query(sql)
+    return Table(frame, source="the query", fingerprint=fingerprint)
+
+
+def _no_target(table: Table) -> InputError:
+    return InputError(f"--target is missing: name the column with the labels, one of {_names(table)}.")
 
 
 def read_new(data: str, source: Source, columns: Columns | None = None) -> Table:

@@ -1,0 +1,1 @@
+"""Boxes of directions cut into slices, searched on a graphics card."""

@@ -1,0 +1,254 @@
+"""The search in slices with a graphics card: it takes all open boxes, the CPU what it hands back.
+
+A launch lasts some hundredths of a second; between two of them the clock, the stop button and points that were
+found are served. Boxes too small to split on the card go to the threads of `SliceSearch`, which close them by
+linear programs and in whole numbers. Logs, checkpoints and certificates are those of the slices.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.directions.frame import SMALLEST_BOX, SMALLEST_STRICT_BOX, Frame
+from toprank.exact.directions.subtree import Box
+from toprank.exact.gpu.device import WORDS, Card, box_type, parameters_of, pending_bytes, shared_bytes
+from toprank.exact.pairs import PairArrays
+from toprank.exact.slices.search import SliceSearch
+from toprank.exact.slices.search import why_not as why_no_slices
+from toprank.exact.slices.worker import FEW_SLICES, ROUNDS, WholeValues
+
+__all__ = ["GpuSearch", "Pool", "why_not"]
+
+SECONDS_A_LAUNCH = 0.05
+HUNGRY_FROM = 0.25
+"""Share of the warps without work from which all hand over what they have left, to be dealt out anew."""
+ASIDE_ROOM, FOUND_ROOM = 1 << 16, 64
+LOG_ROOM, LOGGED_AT_A_TIME = 1 << 14, 1 << 12
+"""Bytes of the log of a subtree, and subtrees of a launch, where logs are kept."""
+PROBED_UP_TO = 96
+"""Middles of boxes are looked at where so few pairs are undecided."""
+LONGEST_LISTS, SHORTEST_LISTS = 48, 6
+"""Times all pairs: room for the lists of a warp, as memory allows."""
+MOST_DOUBTS = 32
+"""Points that were not worth what the card thought, after which it looks for no more."""
+NOTHING = -(2**62)
+"""Less than any value."""
+NEXT, OUT, ASIDE, FOUND, IDLE, STOP = range(6)
+NODES, SWEEPS, PAIRS, PROBES, SETTLED, CLOSED = range(6)
+
+
+def why_not(arrays: PairArrays) -> str | None:
+    """What keeps a problem from being searched on a graphics card; None if nothing does."""
+    reason = why_no_slices(arrays)
+    if reason is None and arrays.objective.by_pairs:
+        reason = "pairs that count by themselves are not searched on a graphics card"
+    if reason is None and len(arrays.objective.shapes[0]) != 1:
+        reason = "there are several queries"
+    return reason
+
+
+class GpuSearch(SliceSearch):
+    """A search for directions worth at least `target`, on a graphics card.
+
+    Parameters as for `toprank.exact.directions.search.DirectionSearch`, and
+
+    device : Card or None
+        What runs the kernel; None for the graphics card.
+    """
+
+    def __init__(self, arrays: PairArrays, *, device: Any = None, **options: Any) -> None:
+        self._given = device
+        self._pool: Pool | None = None
+        self._doubtful = 0
+        super().__init__(arrays, **options)
+
+    def _explore(self, deadline: float) -> None:
+        """The card until the deadline or until it has nothing left; then the threads with what it left them."""
+        if self._frame.size < 2 or not (self._heap or self._pool):
+            super()._explore(deadline)
+            return
+        if self._pool is None:
+            device = self._given or Card(self._frame.size)
+            self._pool = Pool(device, self._frame, WholeValues(self._arrays, self._frame), self.log is not None)
+            self._hand_in()
+        while self._pool.length and time.perf_counter() < deadline and not self.should_stop():
+            seconds = min(SECONDS_A_LAUNCH, max(deadline - time.perf_counter(), 1e-3))
+            probing = self._doubtful < MOST_DOUBTS
+            for key, codes in self._pool.launch(self._target, seconds, probing):
+                self._write(key, codes)
+            before, points = self._target, self._pool.found()
+            for point in points:
+                self._consider(point)
+            self._doubtful += len(points) > 0 and self._target == before
+        if self._pool.length == 0:
+            for box in self._pool.aside(self._target):
+                self._push(box)
+            super()._explore(deadline)
+
+    def _hand_in(self) -> None:
+        """All open boxes to the card."""
+        assert self._pool is not None
+        self._pool.add([box for _, _, box in self._heap])
+        self._heap = []
+
+    def _gather(self) -> None:
+        super()._gather()
+        if self._pool is not None:
+            for box in (*self._pool.take_back(), *self._pool.aside(self._target)):
+                self._push(box)
+
+    def open_bounds(self) -> list[int]:
+        """Largest bound of what the card and each thread have left."""
+        mine = [] if self._pool is None else self._pool.bounds()
+        return mine + super().open_bounds()
+
+    @property
+    def nodes(self) -> int:
+        """Boxes looked at so far."""
+        return super().nodes + (0 if self._pool is None else int(self._pool.counters[NODES]))
+
+
+class Pool:
+    """Open boxes on the card, and launches that work on them.
+
+    Parameters
+    ----------
+    device : Card
+        Or whatever runs the kernel.
+    frame : Frame
+    values : WholeValues
+    keep_log : bool
+    """
+
+    def __init__(self, device: Any, frame: Frame, values: WholeValues, keep_log: bool) -> None:
+        self._device, self._type = device, box_type(frame.size)
+        P, r = frame.problem.E.shape
+        (_, m, n, begin, stride) = (int(x) for x in values.lists.query[0])
+        words = (m + 3) // 4
+        base = np.full(4 * words, n, dtype=np.uint8)  # those that fill the last word never stand before anybody
+        base[:m] = values.base[:m]
+        self._shared = shared_bytes(r, words, n)
+        self._warps = device.warps(self._shared)
+        levels = 41 * r + 64
+        lists = int(np.clip(device.free // (8 * self._warps * P), SHORTEST_LISTS, LONGEST_LISTS)) * P + 64
+        self._least_room = self._warps * (levels + 2)
+        self._arrays = {
+            "E": device.put(frame.problem.E.T),
+            "error": device.put(frame.problem.error),
+            "owner": device.put(frame.problem.owner.astype(np.uint8)),
+            "loss": device.put(values.lists.loss[begin:]),
+            "norm": device.put(frame.problem.norm),
+            "norm_error": device.put(frame.problem.norm_error),
+            "base": device.put(base),
+            "change": device.put(np.abs(frame.problem.E).sum(axis=0).astype(np.float32)),
+            "aside": device.empty(ASIDE_ROOM * self._type.itemsize),
+            "found": device.empty(FOUND_ROOM * r * 8),
+            "lists": device.empty(4 * lists * self._warps),
+            "stack": device.empty(pending_bytes(r) * levels * self._warps),
+            "log": device.empty(LOG_ROOM * LOGGED_AT_A_TIME if keep_log else 8),
+            "log_length": device.empty(4 * LOGGED_AT_A_TIME),
+            "control": device.zeros(6 * 4),
+            "highest": device.zeros(8),
+            "counters": device.zeros(6 * 8),
+        }
+        self._settings = {
+            "pairs": P, "positives": m, "rivals": n, "words": words, "norms": len(frame.problem.norm),
+            "stride": stride, "most": values.lists.most, "aside_room": ASIDE_ROOM, "found_room": FOUND_ROOM,
+            "list_room": lists, "levels": levels, "hunger": int(HUNGRY_FROM * self._warps), "rounds": ROUNDS,
+            "few": FEW_SLICES, "log_room": LOG_ROOM if keep_log else 0, "margin": frame.margin,
+            "smallest": SMALLEST_BOX if frame.margin else SMALLEST_STRICT_BOX,
+        }  # fmt: skip
+        assert words <= WORDS
+        self._boxes, self.length, self.bound = device.empty(8), 0, NOTHING
+        self._aside: list[NDArray[Any]] = []
+        self._found = 0
+        self.counters = np.zeros(6, dtype=np.uint64)
+
+    def add(self, boxes: list[Box]) -> None:
+        """Put open boxes on the card."""
+        r = self._type["low"].shape[0]
+        new = np.zeros(len(boxes), dtype=self._type)
+        for i, box in enumerate(boxes):
+            new[i] = box.place[:r], box.place[r:], box.bound
+        self._boxes = self._device.put(np.concatenate([self._read(self._boxes, self.length), new]))
+        self.length += len(boxes)
+        self.bound = max([self.bound, *(box.bound for box in boxes)])
+
+    def launch(self, target: int, seconds: float, probing: bool) -> list[tuple[bytes, bytes]]:
+        """Search for so long; the logs of subtrees, where they are kept."""
+        device, arrays, size = self._device, self._arrays, self._type.itemsize
+        keep_log = self._settings["log_room"] > 0
+        n_in = min(self.length, LOGGED_AT_A_TIME) if keep_log else self.length
+        room = self._least_room + self.length
+        out = device.empty(room * size)
+        device.fill(arrays["control"], np.zeros(6, dtype=np.int32))
+        device.fill(arrays["highest"], np.array([NOTHING], dtype=np.int64))
+        addresses = {name: device.address(handle) for name, handle in arrays.items()}
+        given = {
+            **self._settings, **addresses, "into": device.address(self._boxes), "out": device.address(out),
+            "n_in": n_in, "out_room": room, "target": target, "nanoseconds": int(seconds * 1e9),
+            "probe_up_to": PROBED_UP_TO if probing else -1,
+        }  # fmt: skip
+        device.launch(parameters_of(given), self._shared)
+        control = device.get(arrays["control"]).view(np.int32)
+        taken, handed = min(int(control[NEXT]), n_in), int(control[OUT])
+        if handed > self._least_room + taken:
+            raise RuntimeError("the graphics card handed back more boxes than there was room for")
+        logs = self._logs(taken) if keep_log else []
+        # What nobody took stays open.
+        device.move(out, handed * size, self._boxes, taken * size, self.length * size)
+        highest = int(device.get(arrays["highest"]).view(np.int64)[0])
+        self.bound = max(highest, self.bound if taken < self.length else NOTHING)
+        self._boxes, self.length = out, handed + self.length - taken
+        self._found = min(int(control[FOUND]), FOUND_ROOM)
+        if control[ASIDE]:
+            self._aside.append(self._read(arrays["aside"], min(int(control[ASIDE]), ASIDE_ROOM)))
+        self.counters = device.get(arrays["counters"]).view(np.uint64)
+        return logs
+
+    def _logs(self, number: int) -> list[tuple[bytes, bytes]]:
+        lengths = self._device.get(self._arrays["log_length"], 4 * number).view(np.int32)
+        codes = self._device.get(self._arrays["log"], LOG_ROOM * number).reshape(number, -1)
+        places = _places(self._read(self._boxes, number))
+        return [
+            (place.tobytes(), codes[i, :length].tobytes())
+            for i, (place, length) in enumerate(zip(places, lengths, strict=True))
+        ]
+
+    def aside(self, target: int) -> list[Box]:
+        """Boxes that were left to the CPU and may still reach the target; they are the caller's now."""
+        left = [box for part in self._aside for box in _as_boxes(part[part["bound"] >= target])]
+        self._aside = []
+        return left
+
+    def bounds(self) -> list[int]:
+        """Largest bounds of what is here."""
+        left = [int(part["bound"].max()) for part in self._aside]
+        return left + ([self.bound] if self.length else [])
+
+    def found(self) -> NDArray[np.float64]:
+        """Points that the last launch thought worth the target."""
+        r = self._type["low"].shape[0]
+        return self._device.get(self._arrays["found"], self._found * r * 8).view(np.float64).reshape(-1, r)
+
+    def take_back(self) -> list[Box]:
+        """All open boxes; the card has none then."""
+        boxes = _as_boxes(self._read(self._boxes, self.length))
+        self.length, self.bound = 0, NOTHING
+        return boxes
+
+    def _read(self, handle: Any, number: int) -> NDArray[Any]:
+        return self._device.get(handle, number * self._type.itemsize).view(self._type)
+
+
+def _places(boxes: NDArray[Any]) -> NDArray[np.float64]:
+    return np.concatenate([boxes["low"], boxes["high"]], axis=1)
+
+
+def _as_boxes(boxes: NDArray[Any]) -> list[Box]:
+    bounds = boxes["bound"].tolist()
+    return [Box(bound, place.copy()) for bound, place in zip(bounds, _places(boxes), strict=True)]
