@@ -7,7 +7,7 @@ WORKERS ?= 2
 # One thread a process: the test workers already fill the cores, and ratios stay comparable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage mutants lint bench bench-history bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout bench-scale dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
+.PHONY: demo test coverage mutants lint bench bench-history bench-exact bench-mip bench-push bench-threads bench-at-top bench-trees bench-networks bench-heldout bench-scale bench-cluster dist docs gallery screenshots test-minimum nightly nightly-exact reproduce clean help
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -120,6 +120,13 @@ bench-scale: $(VENV)/.bench ## rows beyond memory: 50 million scored beside pand
 	$(BIN)/python benchmarks/bench_scale.py best
 	$(BIN)/python benchmarks/bench_scale.py learn
 	$(BIN)/python benchmarks/bench_scale.py growth
+
+bench-cluster: $(VENV)/.bench ## a proof on two threads and two processes, what an errand costs, hundreds of workers simulated; data from TOPRANK_DATA
+	$(PIP_INSTALL) -e ".[cluster]"
+	$(BIN)/python benchmarks/bench_shared_proof.py overhead
+	$(BIN)/python benchmarks/bench_shared_proof.py measure --record errands.json
+	$(BIN)/python benchmarks/bench_shared_proof.py simulate --record errands.json
+	rm errands.json
 
 reproduce: $(VENV)/.core ## the papers' tables, ours beside theirs; goes on where it stopped; data from TOPRANK_DATA
 	$(BIN)/toprank reproduce --docs docs/reproduction.md

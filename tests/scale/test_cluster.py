@@ -6,7 +6,10 @@ import signal
 
 import numpy as np
 import pytest
+from joblib import parallel_config
+from sklearn.model_selection import cross_val_score
 
+from toprank import RankSVM
 from toprank.errors import InputError
 from toprank.reproduce.cells import arm_cells
 from toprank.reproduce.experiment import Arm, Experiment, Measure, RandomSplits, Source
@@ -99,6 +102,15 @@ def test_a_cluster_compares_what_one_process_does(cluster, monkeypatch):
         assert ours.test == theirs.test
         assert ours.train == theirs.train
     assert here.advice == there.advice
+
+
+def test_cross_validation_is_spread_by_joblib(cluster):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0.5).astype(int)
+    with parallel_config(backend="dask", client=cluster):
+        there = cross_val_score(RankSVM(), X, y, scoring="roc_auc", n_jobs=-1)
+    assert there.tolist() == cross_val_score(RankSVM(), X, y, scoring="roc_auc").tolist()
 
 
 def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch):

@@ -23,6 +23,8 @@ __all__ = ["recruiting"]
 
 SECONDS_BETWEEN_COUNTS = 1.0
 """Until workers that came or went are noticed."""
+SECONDS_TO_TELL = 2.0
+"""All workers that a search is over."""
 MOST_IN_VAIN = 10
 """Errands in a row that may come to nothing; then something other than bad luck is at work."""
 
@@ -102,9 +104,9 @@ class DaskCrew:
         self._over = True
         futures, self._futures = list(self._futures.values()), {}
         if self._client.status == "running":
-            with suppress(OSError, asyncio.TimeoutError):
+            with suppress(OSError):  # whoever does not hear it in time works on for some seconds
                 self._client.cancel([*futures, self._assignment])
-                self._client.sync(self._broadcast, 0, 0, True)
+                self._client.sync(self._broadcast, 0, 0, True, callback_timeout=SECONDS_TO_TELL)
 
     # -- what came back -------------------------------------------------------------------------------------
 
@@ -141,7 +143,7 @@ class DaskCrew:
             self._hands = sum((await self._client.scheduler.ncores(workers=None)).values())
 
     async def _broadcast(self, target: int, recalled: int, over: bool) -> None:
-        with suppress(Exception):  # workers that do not hear it work on for some seconds, no more
+        with suppress(Exception):  # workers that do not hear it find out with their next errand
             await self._client._run(hear, self._token, target, recalled, over, wait=False, on_error="ignore")
 
 
