@@ -18,6 +18,7 @@ import os
 import statistics
 import time
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from toprank.control import Run
 from toprank.exact import sharing
 from toprank.exact.search.driver import search
 from toprank.exact.search.errands import Assignment
-from toprank.exact.search.methods import compile_for, make_method
+from toprank.exact.search.methods import compile_for, compile_kernels, kernels_for, make_method
 from toprank.exact.sharing import Errand, Findings, Sharing
 
 # -- measured ---------------------------------------------------------------------------------------
@@ -39,12 +40,20 @@ def prove(task, method, recruit=None, threads=2, seconds=900.0):
 
 
 @contextmanager
-def crew_of(workers):
-    """What finds a crew, and what says how long all its processes have computed."""
+def crew_of(workers, methods):
+    """What finds a crew, their kernels loaded, and what says how long all its processes have computed."""
     from toprank.scale.cluster import connected
     from toprank.scale.proof import DaskCrew
 
     with connected("local", workers=workers) as client:
+        places = list(client.nthreads())
+        client.gather(
+            [
+                client.submit(compile_kernels, method, workers=[place], pure=False)
+                for method in methods
+                for place in places
+            ]
+        )
         crews = []
 
         def recruit(assignment):
@@ -55,10 +64,8 @@ def crew_of(workers):
 
 
 def on_cluster(task, method, workers):
-    """A proof on so many processes, their kernels loaded before the clock starts."""
-    with crew_of(workers) as (recruit, crews, computed):
-        prove(task, method, recruit, seconds=30.0)
-        crews.clear()
+    """A proof on so many processes."""
+    with crew_of(workers, [*chain(*kernels_for(task.problem, method))]) as (recruit, crews, computed):
         before = computed() + time.process_time()
         found = prove(task, method, recruit)
         cpu = computed() + time.process_time() - before
@@ -81,6 +88,8 @@ def measure(options):
             found, cpu, errands = run(task, options.method, int(who[7:]))
             log += errands if who == "workers2" else []
             times.setdefault(who, []).append((found.seconds, cpu))
+            if log and options.record:
+                options.record.write_text(json.dumps({"errands": log}))
             print(
                 f"{who:9s} {found.seconds:7.1f} s  {cpu:7.1f} s of processors  {found.nodes:>9d} nodes"
                 f"  {len(errands):>4d} errands  {found.status.value} {found.value:.6f} {found.bound:.6f}"
@@ -91,15 +100,12 @@ def measure(options):
     for who, some in times.items():
         wall, cpu = np.min(some, axis=0) / np.min(times[first], axis=0)
         print(f"{who} / {first}: {wall:.2f} by the clock, {cpu:.2f} by the processors")
-    best = {who: min(some)[0] for who, some in times.items()}
     if log:
         over = [away - searched for away, searched, _ in log]
         print(
             f"{len(log)} errands of {np.mean([one[1] for one in log]):.2f} s on average; between sending and"
             f" return, beyond the search, median {statistics.median(over):.3f} s, waiting in line included"
         )
-        if options.record:
-            options.record.write_text(json.dumps({"errands": log, "seconds": best}))
 
 
 def overhead(options):
@@ -110,7 +116,7 @@ def overhead(options):
     whole.advance(1.0, task.problem.floor)
     nodes = whole.pack((whole.open_nodes() * 50)[:50])
     assignment = Assignment("o", task.problem, np.arange(task.problem.n_features), "boxes", whole.plan())
-    with crew_of(2) as (recruit, _, _):
+    with crew_of(2, ["boxes"]) as (recruit, _, _):
         crew, sent = recruit(assignment), 0
 
         def send():
