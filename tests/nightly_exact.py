@@ -1,6 +1,7 @@
 """Many small hostile problems, searched by every method and compared with rational enumeration.
 
     python tests/nightly_exact.py --problems 100000 --processes 2
+    python tests/nightly_exact.py --methods gpu --processes 12        # where there is a graphics card
 
 A certificate is wrong when its value is not what its coefficients attain in exact arithmetic, when some
 coefficients reach more than its bound, or when it says optimal and is not; so is an error. Prints how many
@@ -25,6 +26,7 @@ import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run, Status
 from toprank.exact import RankingProblem
+from toprank.exact.gpu.search import why_not
 from toprank.exact.search.driver import search
 
 TOLERANCE = 1e-9
@@ -85,9 +87,13 @@ def check(seeds: range, methods: tuple[str, ...]) -> tuple[Counter, list[str]]:
         case = (hostile.counted_problem if seed // 10 % 2 else hostile.hostile_problem)(seed)
         best = hostile.best_value(case)
         for method in methods:
+            asked = {"method": "slices", "device": "gpu"} if method == "gpu" else {"method": method}
+            if method == "gpu" and why_not(as_problem(case).arrays()) is not None:
+                counts[method, "not for a card"] += 1
+                continue
             try:
                 with Run(rng=0, time_limit=SECONDS) as run:
-                    found = search(as_problem(case), run, method=method)
+                    found = search(as_problem(case), run, **asked)
             except Exception as error:
                 wrong.append(f"seed {seed}, {case.kind}, {method}: {error!r}")
                 continue

@@ -68,6 +68,10 @@ class ExactRanker(WeightedRanker, PairRanker):
         Where the search for good answers begins; see `DirectRanker`.
     method : {"auto", "boxes", "cells", "slices"}
         How the search proves; see `toprank.exact.search.driver.search`.
+    device : {"auto", "cpu", "gpu"}
+        Where the search runs. "gpu" is a graphics card (``pip install toprank[gpu]``): one list of at most
+        255 positives and 255 negatives. "auto" takes it where there is one and it is known to be quicker:
+        five to twelve features, none with few values only.
     time_limit : float or None
         Seconds; the best answer so far and its bound are kept. None for no limit.
     n_jobs : int
@@ -125,6 +129,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         constraints: Constraints | None = None,
         start: Start = None,
         method: str = "auto",
+        device: str = "auto",
         time_limit: float | None = 60.0,
         n_jobs: int = -1,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -146,6 +151,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         self.start = start
         self.method = method
         self.time_limit = time_limit
+        self.device = device
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
         self.keep_proof = keep_proof
@@ -237,6 +243,7 @@ class ExactRanker(WeightedRanker, PairRanker):
                 checkpoint=self.checkpoint,
                 keep_proof=self.keep_proof,
                 recruit=recruit,
+                device=self.device,
             )
 
     def _solve_program(

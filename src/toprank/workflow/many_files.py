@@ -35,6 +35,8 @@ def too_large(data: Sequence[str], columns: Columns) -> bool:
         What the user named; nothing stands for the embedded example.
     columns : Columns
     """
+    if columns.sql is not None:
+        return False  # files beside a query are refused where it is read
     if not is_many(data):
         alone = data[0] if data else STANDARD_INPUT
         if alone == STANDARD_INPUT or is_name(alone) or not Path(alone).is_file():

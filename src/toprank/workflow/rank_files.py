@@ -51,7 +51,7 @@ def rank_files(
 
 def open_files(data: Sequence[str], columns: Columns) -> Source:
     """Read and check labelled items that fit; several files are one table."""
-    if not is_many(data):
+    if columns.sql is not None or not is_many(data):
         return open_source(only_one(data), columns)
     table, fingerprint = read_many(data, columns, text_columns=text_columns_of(columns))
     return source_of(table, columns, fingerprint)

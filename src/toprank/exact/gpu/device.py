@@ -19,13 +19,14 @@ WORDS = 64
 WARPS = 16
 """Of a block, and one block on each multiprocessor: as many as 128 registers a thread leave room for."""
 NUMBERS = (
-    "pairs", "positives", "rivals", "words", "norms", "stride", "most", "target", "n_in", "out_room", "aside_room",
-    "found_room", "list_room", "levels", "hunger", "rounds", "few", "log_room", "probe_up_to", "nanoseconds",
+    "pairs", "positives", "rivals", "words", "norms", "stride", "most", "target", "n_in", "out_room",
+    "aside_room", "found_room", "list_room", "levels", "hunger", "rounds", "few", "log_room", "probe_up_to",
+    "nanoseconds",
 )  # fmt: skip
 REALS = ("margin", "smallest")
 ADDRESSES = (
-    "E", "error", "owner", "loss", "norm", "norm_error", "base", "change", "into", "out", "aside", "found", "lists",
-    "stack", "log", "log_length", "control", "highest", "counters",
+    "E", "error", "owner", "loss", "norm", "norm_error", "base", "change", "into", "out", "aside", "found",
+    "worth", "lists", "stack", "log", "log_length", "control", "highest", "counters",
 )  # fmt: skip
 """The fields of `Params` in the kernel's source, in their order."""
 

@@ -1,8 +1,8 @@
 """The search in slices with a graphics card: it takes all open boxes, the CPU what it hands back.
 
-A launch lasts some hundredths of a second; between two of them the clock, the stop button and points that were
-found are served. Boxes too small to split on the card go to the threads of `SliceSearch`, which close them by
-linear programs and in whole numbers. Logs, checkpoints and certificates are those of the slices.
+A launch lasts some hundredths of a second; between two of them the clock, the stop button and points that
+were found are served. Boxes too small to split on the card go to the threads of `SliceSearch`, which close
+them by linear programs and in whole numbers. Logs, checkpoints and certificates are those of the slices.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ PROBED_UP_TO = 96
 """Middles of boxes are looked at where so few pairs are undecided."""
 LONGEST_LISTS, SHORTEST_LISTS = 48, 6
 """Times all pairs: room for the lists of a warp, as memory allows."""
+LOOKED_AT = 2
+"""Points of a launch that are evaluated exactly, which takes a millisecond."""
 MOST_DOUBTS = 32
 """Points that were not worth what the card thought, after which it looks for no more."""
 NOTHING = -(2**62)
@@ -60,20 +62,24 @@ class GpuSearch(SliceSearch):
         What runs the kernel; None for the graphics card.
     """
 
+    _given: Any = None
+    _pool: Pool | None = None
+    _doubtful = 0
+
     def __init__(self, arrays: PairArrays, *, device: Any = None, **options: Any) -> None:
         self._given = device
-        self._pool: Pool | None = None
-        self._doubtful = 0
         super().__init__(arrays, **options)
 
     def _explore(self, deadline: float) -> None:
-        """The card until the deadline or until it has nothing left; then the threads with what it left them."""
+        """The card until the deadline or until it has nothing left; then the threads with the rest."""
         if self._frame.size < 2 or not (self._heap or self._pool):
             super()._explore(deadline)
             return
         if self._pool is None:
             device = self._given or Card(self._frame.size)
-            self._pool = Pool(device, self._frame, WholeValues(self._arrays, self._frame), self.log is not None)
+            self._pool = Pool(
+                device, self._frame, WholeValues(self._arrays, self._frame), self.log is not None
+            )
             self._hand_in()
         while self._pool.length and time.perf_counter() < deadline and not self.should_stop():
             seconds = min(SECONDS_A_LAUNCH, max(deadline - time.perf_counter(), 1e-3))
@@ -129,13 +135,14 @@ class Pool:
         P, r = frame.problem.E.shape
         (_, m, n, begin, stride) = (int(x) for x in values.lists.query[0])
         words = (m + 3) // 4
-        base = np.full(4 * words, n, dtype=np.uint8)  # those that fill the last word never stand before anybody
+        base = np.full(
+            4 * words, n, dtype=np.uint8
+        )  # those that fill the last word never stand before anybody
         base[:m] = values.base[:m]
         self._shared = shared_bytes(r, words, n)
         self._warps = device.warps(self._shared)
         levels = 41 * r + 64
         lists = int(np.clip(device.free // (8 * self._warps * P), SHORTEST_LISTS, LONGEST_LISTS)) * P + 64
-        self._least_room = self._warps * (levels + 2)
         self._arrays = {
             "E": device.put(frame.problem.E.T),
             "error": device.put(frame.problem.error),
@@ -147,6 +154,7 @@ class Pool:
             "change": device.put(np.abs(frame.problem.E).sum(axis=0).astype(np.float32)),
             "aside": device.empty(ASIDE_ROOM * self._type.itemsize),
             "found": device.empty(FOUND_ROOM * r * 8),
+            "worth": device.empty(FOUND_ROOM * 8),
             "lists": device.empty(4 * lists * self._warps),
             "stack": device.empty(pending_bytes(r) * levels * self._warps),
             "log": device.empty(LOG_ROOM * LOGGED_AT_A_TIME if keep_log else 8),
@@ -183,7 +191,9 @@ class Pool:
         device, arrays, size = self._device, self._arrays, self._type.itemsize
         keep_log = self._settings["log_room"] > 0
         n_in = min(self.length, LOGGED_AT_A_TIME) if keep_log else self.length
-        room = self._least_room + self.length
+        # Each warp hands back one subtree when it stops; where logs are kept, any whose log is full.
+        levels = self._settings["levels"] + 2
+        room = self.length + levels * (self._warps + (n_in if keep_log else 0))
         out = device.empty(room * size)
         device.fill(arrays["control"], np.zeros(6, dtype=np.int32))
         device.fill(arrays["highest"], np.array([NOTHING], dtype=np.int64))
@@ -196,7 +206,7 @@ class Pool:
         device.launch(parameters_of(given), self._shared)
         control = device.get(arrays["control"]).view(np.int32)
         taken, handed = min(int(control[NEXT]), n_in), int(control[OUT])
-        if handed > self._least_room + taken:
+        if handed + self.length - taken > room:
             raise RuntimeError("the graphics card handed back more boxes than there was room for")
         logs = self._logs(taken) if keep_log else []
         # What nobody took stays open.
@@ -231,9 +241,13 @@ class Pool:
         return left + ([self.bound] if self.length else [])
 
     def found(self) -> NDArray[np.float64]:
-        """Points that the last launch thought worth the target."""
-        r = self._type["low"].shape[0]
-        return self._device.get(self._arrays["found"], self._found * r * 8).view(np.float64).reshape(-1, r)
+        """The points that the last launch thought worth most."""
+        r, number = self._type["low"].shape[0], self._found
+        if number == 0:
+            return np.empty((0, r))
+        points = self._device.get(self._arrays["found"], number * r * 8).view(np.float64).reshape(-1, r)
+        worth = self._device.get(self._arrays["worth"], number * 8).view(np.int64)
+        return np.asarray(points[np.argsort(-worth, kind="stable")[:LOOKED_AT]])
 
     def take_back(self) -> list[Box]:
         """All open boxes; the card has none then."""

@@ -36,7 +36,7 @@ struct Box { double low[D], high[D]; long long bound; };
 struct Pending { double low[D], high[D]; long long bound; float change[D]; unsigned lost[WORDS]; int first, length; };
 enum { NEXT, OUT, ASIDE, FOUND, IDLE, STOP, CONTROLS };
 enum { NODES, SWEEPS, PAIRS, PROBES, SETTLED, CLOSED, COUNTERS };
-enum { TIME_UP = 1, HUNGRY, FULL, HAVE_POINT };
+enum { TIME_UP = 1, FULL, HAVE_POINT };
 
 struct Params {  // eight bytes each; exact/gpu/device.py has the same list
   long long pairs, positives, rivals, words, norms, stride, most, target, n_in, out_room, aside_room, found_room,
@@ -51,6 +51,7 @@ struct Params {  // eight bytes each; exact/gpu/device.py has the same list
   const Box* in;
   Box *out, *aside;
   double* found;
+  long long* worth;  // of what was found, at first sight
   int* lists;
   Pending* stack;
   byte* log;
@@ -215,8 +216,8 @@ __device__ __forceinline__ unsigned sweep(Warp& w, int lane, int k, double need,
   return __ballot_sync(ALL, value >= 0);
 }
 
-// Whether the middle of the box seems to be worth the target.
-__device__ __forceinline__ bool probe(Warp& w, int lane, const int* list, int length) {
+// By how much the middle of the box seems to pass the target.
+__device__ __forceinline__ long long probe(Warp& w, int lane, const int* list, int length) {
   double need = 0.0;
   if (q.margin > 0.0) {
     for (int i = lane; i < q.norms; i += 32) {
@@ -237,7 +238,7 @@ __device__ __forceinline__ bool probe(Warp& w, int lane, const int* list, int le
     }
   }
   __syncwarp();
-  return __any_sync(ALL, beyond(w, lane) >= 0);
+  return largest(beyond(w, lane));
 }
 
 enum { UNKNOWN, ALL_WON, CLASH };
@@ -345,7 +346,11 @@ __device__ void subtree(Warp& w, int lane, int slot, long long bound, wide deadl
   __syncwarp();
   for (int node = 0;; node++) {
     bool stop = control[STOP] != 0;
-    if (node % LOOK_EVERY == 0) stop = stop || now() > deadline || control[IDLE] > q.hunger;
+    // Not before some nodes were looked at, or boxes would only be dealt out and handed back.
+    if (node > 0 && node % LOOK_EVERY == 0 && (now() > deadline || control[IDLE] > q.hunger)) {
+      stop = true;
+      control[STOP] = TIME_UP;  // nobody begins with another box
+    }
     // There must be room for what is left of this subtree: reserved ahead for every warp by the host.
     if (__any_sync(ALL, stop) || (log.codes && log.length + q.levels + LONGEST_STEP > q.log_room)) {
       log.write(lane, HANDED);
@@ -391,8 +396,8 @@ __device__ void subtree(Warp& w, int lane, int slot, long long bound, wide deadl
     first = (int)(to - lists);
     if (alive && length <= q.probe_up_to) {
       if (lane == 0) w.counts[PROBES]++;
-      bool seems = probe(w, lane, to, length);
-      if (!seems && length <= 32) {
+      long long seems = probe(w, lane, to, length);
+      if (seems < 0 && length <= 32) {
         bool member = false;
         double need, limit;
         needed(w, lane, need, limit);
@@ -407,11 +412,12 @@ __device__ void subtree(Warp& w, int lane, int slot, long long bound, wide deadl
           if (lane == 0 && !alive) w.counts[CLOSED]++;
         }
       }
-      if (seems) {
+      if (seems >= 0) {
         int at = 0;
         if (lane == 0) at = atomicAdd(q.control + FOUND, 1);
         at = __shfl_sync(ALL, at, 0);
         if (at < q.found_room && lane < D) q.found[at * D + lane] = w.mid[lane];
+        if (at < q.found_room && lane == 0) q.worth[at] = q.target + seems;
         if (lane == 0) control[STOP] = HAVE_POINT;
       }
       __syncwarp();

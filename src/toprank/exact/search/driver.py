@@ -20,7 +20,7 @@ from toprank.control import STILL_COMPILING, Progress, Run, Status, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
-from toprank.exact.search.account import Account, Options
+from toprank.exact.search.account import Account, Options, checked
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
@@ -29,8 +29,6 @@ from toprank.exact.search.incumbent import Incumbent, placed
 from toprank.exact.search.methods import (
     METHODS,
     Method,
-    check_applies,
-    check_method,
     choose,
     companion,
     make_method,
@@ -68,6 +66,7 @@ def search(
     checkpoint: str | os.PathLike[str] | None = None,
     keep_proof: bool = False,
     recruit: Recruit | None = None,
+    device: str = "cpu",
 ) -> Certificate:
     """Maximise a ranking problem over all linear scores, with a bound on what any of them can reach.
 
@@ -95,6 +94,8 @@ def search(
         Finds others to search the open nodes, in the place of threads: given an `Assignment`, a `Crew`.
         Where they are lost for good the best answer so far is the one returned, and the end of `run` raises
         the error.
+    device : {"cpu", "gpu", "auto"}
+        A graphics card searches in slices, one list; "auto" takes it where it is there and pays.
 
     Examples
     --------
@@ -103,11 +104,8 @@ def search(
     ...     search(problem, run).summary()
     'dcg 1: proved optimal'
     """
-    check_method(method)
-    if within_reach(problem):
-        check_applies(method, problem.arrays())
     path = None if checkpoint is None else Path(checkpoint)
-    options = Options(worker_count(n_jobs), method, path, keep_proof, recruit)
+    options = checked(problem, Options(worker_count(n_jobs), method, path, keep_proof, recruit, device))
     return _Driver(problem, run, options).solve(starts)
 
 
@@ -240,6 +238,8 @@ class _Driver:
         """Climb on while the proof's kernels are being compiled; False when told to stop before they are."""
         resumed = None if self.resumed is None else str(self.resumed.facts["method"])
         names = names_for(self.problem, resumed or self.options.method)
+        if self.options.device == "gpu":
+            return True  # threads are asked for in rare cases only
         best = self.incumbent
         while not best.closed and not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
             self.climbing.go_on()
@@ -266,8 +266,9 @@ class _Driver:
 
         def make(name: str, target: float) -> Method:
             method = make_method(
-                name, arrays, target=target, direction=direction, n_jobs=self.options.n_jobs, keep_log=keep
-            )
+                name, arrays, target=target, direction=direction, n_jobs=self.options.n_jobs, keep_log=keep,
+                device=self.options.device,
+            )  # fmt: skip
             return self._manned(method, support)
 
         account.used = choose(self.options.method, arrays)

@@ -32,6 +32,7 @@ __all__ = [
     "compile_climb",
     "compile_for",
     "compile_kernels",
+    "device_for",
     "kernels_for",
     "make_method",
     "method_from_plan",
@@ -54,6 +55,8 @@ FEW_VALUES, MOST_LOOKED_AT = 9, 2000
 """A feature takes few values with so many or fewer differences among so many pairs: flags, small counts."""
 HARD_FROM, HARD_PAIRS = 7, (1000, 50_000)
 """Features from which, and pairs between which, neither method is sure to get through: both take turns."""
+CARD_FROM, CARD_UP_TO = 5, 12
+"""Features from which a graphics card is worth its start, and up to which boxes get through at all."""
 BOXES_HARD_UP_TO, FEW_POSITIVES = 7, 20
 """There boxes go first up to so many features, or for so few positives; otherwise the cells do."""
 
@@ -172,9 +175,49 @@ def check_applies(name: str, arrays: PairArrays) -> None:
         raise ValueError(f'method={name!r} does not apply: {reason}. Use method="auto", which chooses.')
 
 
-def make_method(name: str, arrays: PairArrays, **options: Any) -> Method:
+ON_A_CARD = MethodEntry(
+    search="toprank.exact.gpu.search:GpuSearch",
+    resume="toprank.exact.gpu.search:GpuSearch.resume",
+    replay="toprank.exact.slices.replay:replay",
+    why_not="toprank.exact.gpu.search:why_not",
+)
+"""Slices on a graphics card: what they leave behind is what the slices leave."""
+DEVICES = ("auto", "cpu", "gpu")
+
+
+def device_for(device: str, method: str, problem: RankingProblem) -> str:
+    """Where to search, "cpu" or "gpu"; a ValueError says why the graphics card asked for cannot be used.
+
+    >>> problem = RankingProblem.from_labels(np.eye(9, 4), np.arange(9) % 3 == 0, "dcg")
+    >>> device_for("auto", "boxes", problem)
+    'cpu'
+    """
+    if device not in DEVICES:
+        raise ValueError(f"device={device!r} must be one of {', '.join(DEVICES)}.")
+    if device == "cpu" or (device == "auto" and not (method == "auto" and _worth_a_card(problem))):
+        return "cpu"
+    reason = None if method in ("auto", "slices") else f"method={method!r} runs on the CPU"
+    reason = reason or ("the list is too long" if not within_reach(problem) else None)
+    reason = reason or _find("toprank.exact.gpu.device:why_no_card")()
+    reason = reason or _find(str(ON_A_CARD.why_not))(problem.arrays())
+    if reason is not None and device == "gpu":
+        raise ValueError(f'device="gpu": {reason}. Use device="auto", which takes the CPU then.')
+    return "cpu" if reason is not None else "gpu"
+
+
+def _worth_a_card(problem: RankingProblem) -> bool:
+    """Where a card is known to be the quicker one: some features, none of which takes few values only."""
+    return (
+        CARD_FROM <= problem.n_features <= CARD_UP_TO
+        and within_reach(problem)
+        and _smooth(problem.arrays().differences)
+    )
+
+
+def make_method(name: str, arrays: PairArrays, *, device: str = "cpu", **options: Any) -> Method:
     """A fresh search by name."""
-    made: Method = _find(METHODS[name].search)(arrays, **options)
+    entry = ON_A_CARD if device == "gpu" else METHODS[name]
+    made: Method = _find(entry.search)(arrays, **options)
     return made
 
 
