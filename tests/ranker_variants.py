@@ -187,7 +187,7 @@ MODES = {
         ],
     ),
     "RankThenRerankCV": (
-        {"tops": (20, 40), "reranker": QUICK, "base_cv": 2, "cv": 2},
+        {"tops": (20, 40), "reranker": QUICK, "base_cv": None, "cv": 2},
         [
             *modes("penalties", (0.0, 0.2)),
             {"reranker": toprank.RankRLS(), "base": LinearRegression(), "levels": "continuous"},

@@ -43,7 +43,7 @@ def test_who_cannot_says_so_in_the_tags(name):
     ranker = QUICK[name].make()
     if isinstance(ranker, PairRanker):
         X, order = rows()
-        with pytest.raises(ValueError, match=r"weighting|validation_fraction|weak_rankers"):
+        with pytest.raises(ValueError, match=r"weighting|validation_fraction|weak_rankers|graded_hinge"):
             ranker.fit_pairs(seen_by(ranker, X), some_pairs(order))
     else:
         assert not hasattr(ranker, "fit_pairs")
