@@ -91,7 +91,7 @@ class PartitionedRows:
         return self._reduced(_squares, weight)
 
     def _sum(self, numbers: Any) -> Floats:
-        return self._reduced(_combined, numbers.tocsc() if sp.issparse(numbers) else np.asarray(numbers))
+        return self._reduced(_combined, numbers if sp.issparse(numbers) else np.asarray(numbers))
 
     def _reduced(self, each: Callable[..., Floats], numbers: Any) -> Floats:
         """The sum over partitions of a function of their rows and of the numbers that go with them."""
@@ -111,7 +111,7 @@ class _Transposed:
 
     def __matmul__(self, other: Any) -> Floats:
         if other is not self._rows:
-            return other @ self._rows  # type: ignore[no-any-return]
+            return np.asarray(other @ self._rows)
         return self._rows.gram(np.ones(len(self._rows)))
 
 

@@ -52,7 +52,7 @@ from toprank.workflow.watch import Silent, Watch
 __all__ = ["rank_parts"]
 
 Floats = NDArray[np.float64]
-Chosen = NDArray[np.intp] | None
+Chosen = NDArray[np.bool_] | None
 MOST_JUDGED = 1_000_000
 """Rows that are held out: beyond that figures get no firmer."""
 OFTEN = 0.2
@@ -143,7 +143,7 @@ class _Job:
         if held is None:
             return final, training, None
         test = np.flatnonzero(held)
-        ranker, ours, plain = self._fitted(models[1], np.flatnonzero(~held), test, final=False)
+        ranker, ours, plain = self._fitted(models[1], ~held, held, final=False)
         judged = self._judged(ranker, models[1], test, ours, plain)
         return final, training, HeldOut((judged,), len(test) / self.source.rows, self.budget, statistic)
 
@@ -179,7 +179,7 @@ class _Job:
         learn = self._some(scores, train)
         top = max(2, round(self.settings.top * learn.shape[0] / self.source.rows))
         unfitted = make_reranker(replace(self.settings, time_limit=limit, top=top, **told), base=base)
-        y = self.source.labelled.y if train is None else self.source.labelled.y[train]
+        y = self.source.labelled.y[slice(None) if train is None else train]
         ranker = self._reranked(unfitted, base, learn, y, final=final)
         return ranker.set_params(callback=None), placed_scores(ranker, judged), judged.scores
 
@@ -187,7 +187,8 @@ class _Job:
         """Some rows, or all, with their base scores."""
         if rows is None:
             return FetchedRows(self.rows.shape[1], scores, self.rows.fetch)
-        return FetchedRows(self.rows.shape[1], scores[rows], lambda wanted: self.rows.fetch(rows[wanted]))
+        numbers = np.flatnonzero(rows)
+        return FetchedRows(self.rows.shape[1], scores[rows], lambda wanted: self.rows.fetch(numbers[wanted]))
 
     def _reranked(
         self, unfitted: RankThenRerank, base: Any, rows: FetchedRows, y: NDArray[np.int8], *, final: bool
