@@ -166,9 +166,8 @@ def rank(
     from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
     from toprank.workflow.exact_options import ExactOptions
-    from toprank.workflow.many_files import too_large
-    from toprank.workflow.options import RankOptions, check_base, in_passes
-    from toprank.workflow.rank_files import only_one, rank_files
+    from toprank.workflow.options import RankOptions, check_base
+    from toprank.workflow.rank_files import only_one, rank_files, way_to_learn
     from toprank.workflow.source import Columns
     from toprank.workflow.summary import ranking_summary
 
@@ -190,9 +189,7 @@ def rank(
         ):
             raise typer.Exit(INTERRUPTED)
         return
-    options = asked(context, RankOptions, exact=exact)
-    large = too_large(data or (), columns)
-    options = in_passes(options) if large else options
+    options, large = way_to_learn(data or (), columns, asked(context, RankOptions, exact=exact))
     delivery, typed = Delivery(out, model, report_page), command_line(context)
     check_base(base)
     read_too = None if constraints is None else str(constraints)

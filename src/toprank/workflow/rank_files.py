@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from toprank.datasets import InputError
 from toprank.scale.addresses import is_many
-from toprank.workflow.many_files import read_many
-from toprank.workflow.options import RankOptions
+from toprank.workflow.many_files import read_many, too_large
+from toprank.workflow.options import RankOptions, in_passes
 from toprank.workflow.rank import rank_items
 from toprank.workflow.report import RankReport
 from toprank.workflow.source import Columns, Source, open_source, read_new, source_of, text_columns_of
 from toprank.workflow.watch import Watch
 
-__all__ = ["only_one", "open_files", "rank_files"]
+__all__ = ["only_one", "open_files", "rank_files", "way_to_learn"]
 
 
 def rank_files(
@@ -47,6 +47,12 @@ def rank_files(
     source = open_files(data, columns)
     unseen = None if new is None else read_new(new, source, columns)
     return rank_items(source, options, new=unseen, watch=watch)
+
+
+def way_to_learn(data: Sequence[str], columns: Columns, options: RankOptions) -> tuple[RankOptions, bool]:
+    """Whether the files are so large that they are learned from in passes, and the options for that."""
+    large = too_large(data, columns)
+    return in_passes(options) if large else options, large
 
 
 def open_files(data: Sequence[str], columns: Columns) -> Source:

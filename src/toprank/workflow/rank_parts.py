@@ -218,19 +218,17 @@ class _Job:
 
     def report(self, new: Sequence[str], *, interrupted: bool) -> RankReport:
         """The list and all there is to say about it."""
-        unseen = open_parts(list_files(new)) if new else self.parts
-        check_columns(unseen, [column.name for column in self.encoder.columns])
+        unseen = self._to_rank(new)
         ranker, training, held_out = self.learned()
         model = self._model(ranker)
         depth = int(ranker.n_top_) if self.name == RERANK else None
-        found = score_parts(
-            model, unseen, top=max(LISTED, self.budget, depth or 0), told=Speed(unseen, self.watch)
-        )
+        longest = max(LISTED, self.budget, depth or 0)
+        found = score_parts(model, unseen, top=longest, told=Speed(unseen, self.watch))
         right = UNSEEN if new else USED
         listing, table, X, order = best_listing(model, found, unseen, {"order": right})
         named = self._coefficients(ranker)
         outcome = getattr(ranker, "outcome_", None)
-        y, statistic = self.source.labelled.y, self.aim.measured
+        statistic = self.aim.measured
         return RankReport(
             model=model,
             listing=listing,
@@ -244,7 +242,7 @@ class _Job:
             delivered=self.name,
             why=Choice(self.name).why,
             training=training,
-            chance=_chance(statistic, y),
+            chance=_chance(statistic, self.source.labelled.y),
             found=None,
             held_out=held_out,
             held_out_by="random",
@@ -260,6 +258,12 @@ class _Job:
             interrupted=interrupted or found.interrupted,
             seconds=math.nan,
         )
+
+    def _to_rank(self, new: Sequence[str]) -> Sequence[Part]:
+        """The files that are ranked; a column they lack comes to light before anything is learned."""
+        parts = open_parts(list_files(new)) if new else self.parts
+        check_columns(parts, [column.name for column in self.encoder.columns])
+        return parts
 
     def _model(self, ranker: Any) -> RankingModel:
         origin = provenance(self.source, self.budget, self.options.seed) | {

@@ -16,10 +16,10 @@ from toprank import datasets
 from toprank.datasets import Declared, InputError, Labelled, Roles, Table
 from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.load import Dataset
-from toprank.datasets.readings import DateReading, TextReading
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
 from toprank.labels import LabelKind
 from toprank.workflow.flags import in_flags
+from toprank.workflow.split_by import split_column
 
 __all__ = [
     "Columns",
@@ -31,7 +31,6 @@ __all__ = [
     "read_new",
     "read_select",
     "source_of",
-    "split_column",
     "text_columns_of",
     "with_and_without_label",
 ]
@@ -373,28 +372,6 @@ def with_and_without_label(table: Table, target: str) -> tuple[Table, Table | No
     if not empty.any() or empty.all():
         return table, None
     return table.take(np.flatnonzero(~empty)), table.take(np.flatnonzero(empty))
-
-
-def split_column(table: Table, name: str) -> tuple[NDArray[np.float64] | None, str]:
-    """When each row was, where a column tells, else None: its equal values are groups. With what to say."""
-    cells = table.column(name, argument="--split-by")
-    alone = datasets.described(Table(cells.to_frame(), source=table.source), Declared.of([name]))
-    assert alone.description is not None  # described gives one
-    reading = alone.description.readings[name]
-    if isinstance(reading, TextReading):
-        return None, f"Held out are whole groups: rows with the same {name!r} ({cells.nunique()} of them)."
-    values = np.asarray(reading.read(cells), dtype=np.float64)
-    if np.isnan(values).any():
-        row = int(np.argmax(np.isnan(values))) + 1
-        raise InputError(f"--split-by {name!r}: row {row} of {table.source} has no value that can be read.")
-    whole = bool((values == np.floor(values)).all())
-    years = whole and values.min() >= 1900 and values.max() <= 2100
-    different = len(np.unique(values))
-    if isinstance(reading, DateReading) or years or different > len(values) / 2:
-        if different < 2:
-            raise InputError(f"--split-by {name!r}: all rows have the same value.")
-        return values, f"Held out are the latest rows by {name!r}; it is not learned from."
-    return None, f"Held out are whole groups: rows with the same {name!r} ({different} of them)."
 
 
 def _fingerprint(path: Path) -> str:
