@@ -194,7 +194,7 @@ class DateReading:
         """Values as a column of a table that `read` reads again: a bare number would pass for a date."""
         missing = np.isnan(values)
         moments = np.where(missing, 0.0, values * 86_400e6).round().astype("datetime64[us]")
-        moments[missing] = np.datetime64("NaT")
+        moments[missing] = np.datetime64("NaT", "us")  # without a unit: deprecated in numpy 2.5
         return moments
 
     def value(self, cell: object) -> float | None:
