@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -216,6 +216,7 @@ def _parsed(
                 header=0,
                 usecols=None if only is None else list(only),
                 dtype={column: str for column in text_columns if column in content.header},
+                float_precision=_precision(pd.__version__),
             )
     except pd.errors.EmptyDataError:
         raise InputError(f"{name!r} is empty.") from None
@@ -226,6 +227,11 @@ def _parsed(
     except pd.errors.ParserError as error:
         detail = str(error).removeprefix("Error tokenizing data. C error: ")
         raise InputError(f"{name!r} is not a proper table: {detail.strip()}.") from None
+
+
+def _precision(version: str) -> Literal["round_trip"] | None:
+    """How pandas is told to read every number as it was written: the usual way since 3.1, not before."""
+    return None if tuple(map(int, version.split(".")[:2])) >= (3, 1) else "round_trip"
 
 
 def _doubtful(frame: pd.DataFrame, content: TextContent) -> list[str]:

@@ -326,7 +326,7 @@ def test_rows_that_are_no_numbers_or_not_known_prove_nothing(bad):
 @pytest.mark.parametrize("order", [*permutations(range(3))])
 @pytest.mark.parametrize("which", [1, 2])
 def test_a_row_that_may_lie_on_the_other_side_proves_nothing(order, which):
-    """Three rows around the origin of the plane; moved by 0.25 the second or third leaves them on one side."""
+    """Three rows around the origin of the plane; moved by 0.25 the second or third leaves them on a side."""
     rows = np.array([[1.0, 0.0], [-0.1, 1.0], [-0.1, -1.0]])
     errors = np.zeros((2, 3))
     errors[:, which] = 0.01, 0.25
