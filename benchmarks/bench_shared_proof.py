@@ -165,10 +165,10 @@ class Simulated:
     def __init__(self, work, workers, *, way, desk, parts, seed=0):
         self.rng = np.random.default_rng(seed)
         self.way, self.desk, self.parts, self.workers = way, desk, parts, workers
-        self.now, self.busy_desk = 0.0, 0.0
+        self.now = 0.0
         self.nodes = self._split(work, 16)
         self.under_way, self.free = [], list(range(workers))
-        self.line, self.worked = [], 0.0
+        self.line = []
         self.recalled = 0
         self.should_stop = lambda: False
 
@@ -197,8 +197,8 @@ class Simulated:
         return nodes
 
     def welcome(self, findings):
-        # The desk: one process unpacks, books and deals.
-        self.now += self.desk
+        # One process packs and sends, unpacks and books.
+        self.now += self.desk / 2
         self.nodes += findings.opened
         self.nodes.sort(reverse=True)
 
@@ -208,7 +208,7 @@ class Simulated:
         return self.workers
 
     def send(self, errand):
-        self.now += self.desk
+        self.now += self.desk / 2
         self.line.append(errand)
         self._begin()
 
@@ -241,7 +241,6 @@ class Simulated:
         heapq.heappop(self.under_way)
         self.now = max(self.now, back)
         spent = max(back - self.way / 2 - start, 0.0)
-        self.worked += min(spent, sum(errand.nodes))
         self.free.append(0)
         self._begin()
         return [(serial, Findings(self._left(errand.nodes, spent), {}, [], 0, 0))]

@@ -180,5 +180,7 @@ def test_the_commands_rank_compare_and_score_a_query(file, tmp_path, capsys):
     assert main(["rank", "items.csv", *learn]) == 2
     assert "--sql" in capsys.readouterr().err
     assert main(["score", model, "items.csv", "--sql", select]) == 2
+    assert main(["rank", "--sql", select, "--pairs", "answers.csv"]) == 2
+    assert "with --pairs the items come from a file" in capsys.readouterr().err
     assert main(["compare", "--sql", "drop table items", "--target", "y"]) == 2
     assert "takes one statement that reads" in capsys.readouterr().err

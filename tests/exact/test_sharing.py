@@ -44,6 +44,7 @@ def _short_errands(monkeypatch):
     """However fast the machine, a search takes many errands."""
     monkeypatch.setattr(sharing, "SHORTEST_ERRAND", 1e-3)
     monkeypatch.setattr(sharing, "LONGEST_ERRAND", 1e-3)
+    monkeypatch.setattr(sharing, "SECONDS_PER_HAND", 0.0)
     monkeypatch.setattr(errands, "CHUNK_SECONDS", 1e-3)
 
 
@@ -252,6 +253,13 @@ def test_errands_get_longer_with_the_search(monkeypatch):
         one._deal(pool)
     assert [crew.sent[k].seconds for k in (0, -1)] == [0.25, 5.0]
     assert 2.0 in [errand.seconds for errand in crew.sent]
+
+
+def test_errands_of_many_hands_are_longer(monkeypatch):
+    monkeypatch.setattr(sharing, "SECONDS_PER_HAND", 0.01)
+    crew, pool = Listed(512), Pool(range(4))
+    sharing.Sharing(crew).explore(pool, 0.0)
+    assert {errand.seconds for errand in crew.sent} == {5.12}
 
 
 def test_news_reach_an_errand_under_way(alone):

@@ -29,6 +29,7 @@ def rows(n=40, d=4):
 def _short_errands(monkeypatch):
     monkeypatch.setattr(sharing, "SHORTEST_ERRAND", 0.01)
     monkeypatch.setattr(sharing, "LONGEST_ERRAND", 0.01)
+    monkeypatch.setattr(sharing, "SECONDS_PER_HAND", 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,8 @@ def refuse_beside_pairs(context: typer.Context) -> None:
     """Name an option that was given beside `--pairs` and has no meaning there."""
     from toprank.errors import InputError
 
+    if context.params.get("sql") is not None:
+        raise InputError("--sql gives labelled items; with --pairs the items come from a file.")
     for name in (*_OF_LABELS, *_MORE_OF_LABELS):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":

@@ -65,8 +65,16 @@ def reproduce(
     from toprank.screen.progress import Bars
     from toprank.screen.reproduction import show_reproduction, show_tables_to_reproduce
 
-    where = {"results": results, "docs": docs, "cluster": cluster, "paper_limits": paper_limits}
-    options = Options(paper=paper, only=only or (), budget=budget, jobs=jobs, **where)
+    options = Options(
+        paper=paper,
+        only=only or (),
+        budget=budget,
+        results=results,
+        jobs=jobs,
+        cluster=cluster,
+        docs=docs,
+        paper_limits=paper_limits,
+    )
     if list_only:
         show_tables_to_reproduce(list_tables(options), jobs=jobs)
         return

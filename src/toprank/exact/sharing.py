@@ -20,6 +20,9 @@ __all__ = ["Crew", "CrewLost", "Errand", "Findings", "Sharing"]
 Floats = NDArray[np.float64]
 SHORTEST_ERRAND, LONGEST_ERRAND = 0.25, 5.0
 """Seconds that a batch is searched; the way there and back takes hundredths of a second."""
+SECONDS_PER_HAND = 0.01
+"""Of each of many hands an errand lasts this much longer at least: whoever deals needs some thousandths of a
+second for each, and would be overrun."""
 SHARE_OF_TIME = 0.05
 """In between, this share of the time so far: what others may have to wait for is small beside it."""
 MOST_NODES = 1000
@@ -186,22 +189,27 @@ class Sharing(Generic[N]):
             nodes = search.hand_out(min(MOST_NODES, -(-search.waiting // (2 * hands))))
             if not nodes:
                 break
-            self._send(search, nodes)
-        self._tell(search, idle=len(self._away) < hands)
+            self._send(search, nodes, hands)
+        self._tell(search, hands)
 
-    def _send(self, search: Shared[N], nodes: list[N]) -> None:
+    def _send(self, search: Shared[N], nodes: list[N], hands: int) -> None:
         self._serial += 1
         self._away[self._serial] = nodes
-        seconds = SHARE_OF_TIME * (time.perf_counter() - self._began)
-        seconds = min(max(seconds, SHORTEST_ERRAND), LONGEST_ERRAND)
+        seconds = min(SHARE_OF_TIME * (time.perf_counter() - self._began), LONGEST_ERRAND)
+        seconds = max(seconds, _shortest(hands))
         self._crew.send(Errand(self._serial, search.pack(nodes), search.whole_target, seconds))
 
-    def _tell(self, search: Shared[N], idle: bool) -> None:
+    def _tell(self, search: Shared[N], hands: int) -> None:
         """Pass on a higher target; where someone has nothing to do the others are asked to share."""
         target, recalled = search.whole_target, self._told[1]
-        now = time.perf_counter()
-        if idle and self._away and now - self._last_recall > SHORTEST_ERRAND:
+        now, idle = time.perf_counter(), len(self._away) < hands
+        if idle and self._away and now - self._last_recall > _shortest(hands):
             recalled, self._last_recall = self._serial, now
         if self._away and (target, recalled) != self._told:
             self._told = target, recalled
             self._crew.tell(target, recalled)
+
+
+def _shortest(hands: int) -> float:
+    """Seconds that an errand lasts at least, and that lie between two requests to share."""
+    return max(SHORTEST_ERRAND, SECONDS_PER_HAND * hands)

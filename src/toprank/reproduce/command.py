@@ -99,8 +99,9 @@ def reproduce(options: Options, *, watch: Watch | None = None) -> Report:
     for one in chosen:
         store = Store(options.results, one.name)
         cells = cells_of(one, selections[one.name], budget=options.budget)
-        how = {"jobs": options.jobs, "cluster": options.cluster}
-        summaries.append(run_cells(longest_first(cells), store, watch=watch, **how))
+        summaries.append(
+            run_cells(longest_first(cells), store, jobs=options.jobs, cluster=options.cluster, watch=watch)
+        )
         figures = Figures(one, summaries[-1].results, budget=options.budget)
         views.append(paper_view(one, figures, selection=selections[one.name], budget=options.budget))
         if summaries[-1].interrupted:

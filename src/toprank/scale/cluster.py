@@ -38,9 +38,14 @@ def connected(cluster: Any, *, workers: int | None = None) -> Iterator[Any]:
             f"`cluster={cluster!r}` must be the address of a Dask scheduler, 'local' or a distributed.Client."
         )
     elif cluster == LOCAL:
-        # Any free port: the usual one may be in use, by another cluster on this machine.
+        # Any free port: the usual one may be in use, by another cluster on this machine. No profile: nobody
+        # looks at it, and it takes a share of each processor.
         settings = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-        with distributed.LocalCluster(n_workers=workers, **settings) as here, distributed.Client(here) as one:
+        quiet = needed("dask", extra="cluster", purpose="Clusters").config.set(
+            {"distributed.worker.profile.enabled": False}
+        )
+        local = distributed.LocalCluster
+        with quiet, local(n_workers=workers, **settings) as here, distributed.Client(here) as one:
             yield one
     else:
         with _client_of(distributed, cluster) as one:

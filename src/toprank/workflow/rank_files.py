@@ -40,7 +40,7 @@ def rank_files(
     watch : Watch, optional
         Told about the progress.
     """
-    if large:
+    if large and columns.sql is None:
         from toprank.workflow.rank_parts import rank_parts
 
         return rank_parts(data, columns, options, new=[] if new is None else [new], watch=watch)

@@ -163,7 +163,8 @@ def open_source(data: str | None, columns: Columns) -> Source:
     columns : Columns
     """
     if columns.sql is not None:
-        return _from_query(data, columns)
+        table = read_select(columns.sql, beside=data)
+        return source_of(table, columns, table.fingerprint)
     if data is None:
         return _example(columns)
     if is_name(data):
@@ -182,21 +183,11 @@ def source_of(table: Table, columns: Columns, fingerprint: str) -> Source:
     is_svmlight = table.sparse is not None
     target = columns.target or (SVMLIGHT_TARGET if is_svmlight else None)
     if target is None:
-        raise _no_target(table)
+        raise InputError(f"--target is missing: name the column with the labels, one of {_names(table)}.")
     # The queries of an svmlight file are there to be used; elsewhere they have to be named.
     qid = columns.qid or (SVMLIGHT_QUERY if is_svmlight and SVMLIGHT_QUERY in table.columns else None)
     roles = Roles(target, columns.id, qid, _held_together(columns), tuple(dict.fromkeys(columns.ignore)))
     return _source(table, roles, columns, fingerprint=fingerprint)
-
-
-def _from_query(data: str | None, columns: Columns) -> Source:
-    """Labelled items that a SELECT gives."""
-    table = read_select(str(columns.sql), beside=data)
-    if columns.target is None:
-        raise _no_target(table)
-    held, ignore = _held_together(columns), tuple(dict.fromkeys(columns.ignore))
-    roles = Roles(columns.target, columns.id, columns.qid, held, ignore)
-    return _source(table, roles, columns, fingerprint=table.fingerprint)
 
 
 def read_select(sql: str, *, beside: str | None = None) -> Table:
@@ -207,10 +198,6 @@ def read_select(sql: str, *, beside: str | None = None) -> Table:
         raise InputError(f"--sql and {beside!r}: the items come from one of them.")
     frame, fingerprint = read_query(sql)
     return Table(frame, source="the query", fingerprint=fingerprint)
-
-
-def _no_target(table: Table) -> InputError:
-    return InputError(f"--target is missing: name the column with the labels, one of {_names(table)}.")
 
 
 def read_new(data: str, source: Source, columns: Columns | None = None) -> Table:
