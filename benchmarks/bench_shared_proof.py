@@ -300,6 +300,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--method", default="auto")
     parser.add_argument("--who", default="threads2,workers2,workers1")
+    parser.add_argument("--errands", type=int, default=200, help="to time one by one, and ten at a time")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument(
         "--parts", type=int, default=24, help="open nodes that an errand gives back of a subtree"
