@@ -193,8 +193,9 @@ def _standardised(encoder: ColumnEncoder, read: Any) -> Floats | None:
     by_column = np.empty((len(encoder.columns), len(read)))
     for place, column in enumerate(encoder.columns):
         cells = read.column(column.name)
-        plain = isinstance(column, NumberColumn) and isinstance(column.reading, NumberReading)
-        if not plain or column.reading.missing or cells.null_count:
+        if not isinstance(column, NumberColumn) or not isinstance(column.reading, NumberReading):
+            return None
+        if column.reading.missing or cells.null_count:
             return None
         if not (pa.types.is_floating(cells.type) or pa.types.is_integer(cells.type)):
             return None

@@ -133,8 +133,9 @@ def _solver(ranker: Any) -> Solver:
     ]
     for kind, solver, solve in known:
         if isinstance(ranker, kind):
-            if getattr(ranker, "solver", solver) != solver:
-                raise ValueError(f"solver={ranker.solver!r}: partitioned rows are for solver={solver!r}.")
+            given = getattr(ranker, "solver", solver)
+            if given != solver:
+                raise ValueError(f"solver={given!r}: partitioned rows are for solver={solver!r}.")
             return solve
     names = "RankSVM, PNormPush, TopPush, TopPushK, TauFPL, InfinitePush or AccuracyAtTop"
     raise ValueError(f"{type(ranker).__name__} does not learn from partitioned rows: take {names}.")
