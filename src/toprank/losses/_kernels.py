@@ -131,9 +131,7 @@ def pair_sums(
     before, empty stands for ones. Fills `gradient` (by item) and the windows. The loss is the plain hinge sum
     of max(0, u), or the sum of max(0, u)^2 when `squared`.
     """
-    loss = 0.0
-    derivative_sum = 0.0
-    derivative_squares = 0.0
+    loss = derivative_sum = derivative_squares = 0.0
     unit = len(weight) == 0
     longest = 0
     for block in range(len(block_weight)):

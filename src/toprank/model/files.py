@@ -385,10 +385,9 @@ def own_types() -> set[str]:
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
-    samplers = (LaplacianSampler, LowRankNystroem)
-    kept = (*rankers, Outcome, Certificate, KernelMap, RowKernel, Origin, PinTable, Features, Kernel)
-    trees = (RankingTree, GradedTree, PackedTrees, NodeSplitter)
-    return {f"{one.__module__}.{one.__qualname__}" for one in (*kept, *samplers, *trees)}
+    maps = (KernelMap, RowKernel, LaplacianSampler, LowRankNystroem, Features, Kernel)
+    others = (Outcome, Certificate, Origin, PinTable, RankingTree, GradedTree, PackedTrees, NodeSplitter)
+    return {f"{one.__module__}.{one.__qualname__}" for one in (*rankers, *maps, *others)}
 
 
 def _skops() -> Any:

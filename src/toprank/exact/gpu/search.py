@@ -133,25 +133,14 @@ class Pool:
     def __init__(self, device: Any, frame: Frame, values: WholeValues, keep_log: bool) -> None:
         self._device, self._type = device, box_type(frame.size)
         P, r = frame.problem.E.shape
-        (_, m, n, begin, stride) = (int(x) for x in values.lists.query[0])
+        _, m, n, _, stride = (int(x) for x in values.lists.query[0])
         words = (m + 3) // 4
-        base = np.full(
-            4 * words, n, dtype=np.uint8
-        )  # those that fill the last word never stand before anybody
-        base[:m] = values.base[:m]
         self._shared = shared_bytes(r, words, n)
         self._warps = device.warps(self._shared)
         levels = 41 * r + 64
         lists = int(np.clip(device.free // (8 * self._warps * P), SHORTEST_LISTS, LONGEST_LISTS)) * P + 64
         self._arrays = {
-            "E": device.put(frame.problem.E.T),
-            "error": device.put(frame.problem.error),
-            "owner": device.put(frame.problem.owner.astype(np.uint8)),
-            "loss": device.put(values.lists.loss[begin:]),
-            "norm": device.put(frame.problem.norm),
-            "norm_error": device.put(frame.problem.norm_error),
-            "base": device.put(base),
-            "change": device.put(np.abs(frame.problem.E).sum(axis=0).astype(np.float32)),
+            **_on_the_card(device, frame, values),
             "aside": device.empty(ASIDE_ROOM * self._type.itemsize),
             "found": device.empty(FOUND_ROOM * r * 8),
             "worth": device.empty(FOUND_ROOM * 8),
@@ -257,6 +246,24 @@ class Pool:
 
     def _read(self, handle: Any, number: int) -> NDArray[Any]:
         return self._device.get(handle, number * self._type.itemsize).view(self._type)
+
+
+def _on_the_card(device: Any, frame: Frame, values: WholeValues) -> dict[str, Any]:
+    """What stays the same for the whole search."""
+    problem, (_, m, n, begin, _) = frame.problem, (int(x) for x in values.lists.query[0])
+    # Those that fill the last word never stand before anybody.
+    base = np.full((m + 3) // 4 * 4, n, dtype=np.uint8)
+    base[:m] = values.base[:m]
+    return {
+        "E": device.put(problem.E.T),
+        "error": device.put(problem.error),
+        "owner": device.put(problem.owner.astype(np.uint8)),
+        "loss": device.put(values.lists.loss[begin:]),
+        "norm": device.put(problem.norm),
+        "norm_error": device.put(problem.norm_error),
+        "base": device.put(base),
+        "change": device.put(np.abs(problem.E).sum(axis=0).astype(np.float32)),
+    }
 
 
 def _places(boxes: NDArray[Any]) -> NDArray[np.float64]:

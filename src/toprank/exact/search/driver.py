@@ -238,9 +238,7 @@ class _Driver:
         """Climb on while the proof's kernels are being compiled; False when told to stop before they are."""
         resumed = None if self.resumed is None else str(self.resumed.facts["method"])
         names = names_for(self.problem, resumed or self.options.method)
-        if self.options.device == "gpu":
-            return True  # threads are asked for in rare cases only
-        best = self.incumbent
+        best, names = self.incumbent, [] if self.options.device == "gpu" else names  # threads come in rarely
         while not best.closed and not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
             self.climbing.go_on()
             if not self.report("climbing; the proof is being compiled"):
