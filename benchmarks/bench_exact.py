@@ -39,15 +39,18 @@ from sklearn.preprocessing import StandardScaler
 from toprank.control import Run
 from toprank.datasets import gaussians, load
 from toprank.exact.certificate import Certificate
+from toprank.exact.climb.local_search import local_search
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for
+from toprank.exact.search.methods import compile_for, compile_kernels, make_method
+from toprank.exact.slices.search import SliceSearch
 
 TWO_THREADS, ONE_THREAD = 2, 1
 SEEDS = 5
-PARTS = ("compilation", "proofs", "statistics", "interrupted", "gaps")
+PARTS = ("compilation", "proofs", "statistics", "interrupted", "speed", "gaps")
 STATISTICS = ("dcg", "average_precision", "positives_at_top")
+SECONDS_OF_SPEED = 20.0
 
 
 class Task(NamedTuple):
@@ -168,6 +171,26 @@ def _line(found: Certificate, begin: float) -> Line:
     return Line(found, time.process_time() - begin, most)
 
 
+def speed_of(make: Callable[[], Task], method: str, threads: int) -> str:
+    """Boxes, sweeps and pairs a second, from a good answer on; called in a process of its own."""
+    problem, start = make()
+    compile_kernels(method)
+    with Run(time_limit=5.0, rng=0) as run:
+        best = local_search(problem, [problem.scale(start)], run, max_iter=10**6).best.coef
+    target = problem.evaluate(problem.unscale(best)) + 1e-9
+    made = make_method(method, problem.arrays(), target=target, direction=best, n_jobs=threads)
+    begin, wall = time.process_time(), time.perf_counter()
+    while not made.done and time.perf_counter() - wall < SECONDS_OF_SPEED:
+        made.advance(0.5, target)
+    spent, wall = time.process_time() - begin, time.perf_counter() - wall
+    nodes = made.nodes
+    text = f"{nodes / spent:9,.0f} boxes a second of processor time, {nodes / wall:9,.0f} of the clock"
+    if isinstance(made, SliceSearch):
+        sweeps, pairs = made.sweeps
+        text += f", {sweeps / spent:9,.0f} sweeps and {pairs / spent / 1e6:6.1f} million pairs"
+    return f"{text}; {spent:6.1f} s{', done' if made.done else ''}"
+
+
 def processes(count: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, mp_context=get_context("spawn"), max_tasks_per_child=1)
 
@@ -229,6 +252,18 @@ def show_interrupted(seconds: float) -> None:
             show(f"pima, K = 50, seed 0, {label}", "search", line)
 
 
+def show_speed(only: str) -> None:
+    """The sweep in slices beside the sorted one, on one thread and on two."""
+    for name, k in (("pima", 50), ("pima", 100), ("uis", 100)):
+        if only in name:
+            for method in ("boxes", "slices"):
+                for threads in (ONE_THREAD, TWO_THREADS):
+                    with processes(1) as pool:
+                        make = partial(dataset, name, k, 0)
+                        text = pool.submit(speed_of, make, method, threads).result()
+                    print(f"{name}, K = {k}, {method}, {threads} threads: {text}", flush=True)
+
+
 def show_gaps(only: str, seconds: float) -> None:
     for label, make in beyond().items():
         if only in label:
@@ -257,6 +292,8 @@ def main() -> None:
         show_proofs(side_by_side(options.seeds), options, ONE_THREAD)
     if "interrupted" in parts:
         show_interrupted(options.seconds)
+    if "speed" in parts:
+        show_speed(options.only)
     if "gaps" in parts:
         show_gaps(options.only, options.seconds)
 

@@ -14,6 +14,7 @@ from toprank.control import Run
 from toprank.exact import RankingProblem
 from toprank.exact.directions.subtree import Box
 from toprank.exact.search.driver import search
+from toprank.exact.slices.centres import Centres
 from toprank.exact.slices.search import SliceSearch, why_not
 from toprank.exact.slices.worker import SliceWorker, WholeValues
 
@@ -85,14 +86,14 @@ def test_a_target_just_below_the_optimum_is_never_excluded(seed):
     arrays = problem.arrays()
     found = SliceSearch(arrays)
     frame = found._frame
-    worker = SliceWorker(frame, WholeValues(arrays, frame), keep_log=False)
+    worker = SliceWorker(frame, WholeValues(arrays, frame), Centres(arrays, frame), keep_log=False)
     left = 0
     for place in found._roots():
         worker.load(Box(frame.value, place))
         for _ in range(20):
             worker.expect(2**61)  # nothing is worth as much, so no candidate is taken
             worker.run(frame.scale.up(best - 1e-9 * max(1.0, abs(best))), 1.0, 50_000)
-            left += sum(len(boxes) for boxes in worker.put_aside())
+            left += len(worker.puzzles()) + sum(len(boxes) for boxes in worker.put_aside())
             if not worker.busy or left:
                 break
         left += worker.busy

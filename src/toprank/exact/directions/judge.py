@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from toprank.exact.directions.strict_judge import complaint_about, exact_pairs, opposed, rounded, sectors
+from toprank.exact.directions.strict_judge import (
+    complaint_about,
+    exact_pairs,
+    opposed,
+    rounded,
+    sectors,
+    tied_within,
+)
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["Judge", "LogError", "StrictJudge", "halves", "make_judge", "read_basis"]
@@ -186,6 +193,13 @@ class StrictJudge(Judge):
         """With two coordinates: whether no sector is worth the target."""
         found = sectors(self._pairs)
         return not found or bool(self.value(np.array(found)).max() < self.target)
+
+    def has_centre(self, low: Floats, high: Floats) -> bool:
+        """Whether all pairs that are undecided in a box are tied at some point of it."""
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        lead, reach = self.E @ middle, np.abs(self.E) @ half + 2 * self.error
+        undecided = (lead + reach >= 0) & (lead - reach <= 0) & ~self._never
+        return tied_within(self._pairs[undecided], low, high)
 
     def _closed(self, centre: Floats, ranges: Floats) -> bool:
         return super()._closed(np.where(self._never, -1.0, centre), ranges)

@@ -20,7 +20,7 @@ from toprank.exact.arithmetic.dependence import independent_columns, is_regular
 from toprank.exact.arithmetic.rational import whole_numbers
 from toprank.exact.pairs import PairArrays
 
-__all__ = ["complaint_about", "exact_pairs", "opposed", "rounded", "sectors"]
+__all__ = ["complaint_about", "exact_pairs", "opposed", "rounded", "sectors", "tied_within"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[Any]
@@ -98,6 +98,58 @@ def _add_up_to_zero(rows: Whole) -> bool:
         pivots.append(j)
     free = [j for j in range(count) if j not in pivots]
     return len(free) == 1 and all(table[place][free[0]] < 0 for place in range(len(pivots)))
+
+
+def tied_within(pairs: Whole, low: Floats, high: Floats) -> bool:
+    """Whether all of some pairs are tied at a point of a box, shown in fractions.
+
+    >>> rows = np.array([[1, -1, 0], [2, -2, 0]], dtype=object)
+    >>> tied_within(rows, np.array([1.0, 0.5, 0.0]), np.array([1.0, 1.5, 0.1]))
+    True
+    >>> tied_within(rows, np.array([1.0, 1.1, 0.0]), np.array([1.0, 1.5, 0.1]))
+    False
+    """
+    bottom, top = ([Fraction(v) for v in end.tolist()] for end in (low, high))
+    rows = [[Fraction(v) for v in row] + [Fraction(0)] for row in pairs.tolist()]
+    for j in np.flatnonzero(low == high):  # along these axes the point is that of the box
+        rows.append([Fraction(int(i == j)) for i in range(len(low))] + [-bottom[j]])
+    found = _vanishing(rows, len(low) + 1)
+    wide = np.append(high - low, 0.0) > 0
+    if not found:
+        return False
+    near = np.array([[float(v / max(map(abs, x))) for v in x] for x in found])
+    # As near to the middle as can be in units of the half widths, the last coordinate being 1.
+    weight = np.where(wide, 2 / np.where(wide, np.append(high - low, 1.0), 1.0), 0.0)
+    weight[-1] = 1e3 * max(1.0, weight.max())
+    goal = weight * np.append(0.5 * (low + high), 1.0)
+    part = np.linalg.lstsq((near * weight).T, goal, rcond=None)[0]
+    exact = [
+        sum(
+            (Fraction(float(t)) * v / max(map(abs, x)) for t, (x, v) in zip(part, column, strict=True)),
+            Fraction(0),
+        )
+        for column in zip(*([(x, v) for v in x] for x in found), strict=True)
+    ]
+    if exact[-1] <= 0:
+        return False
+    point = [v / exact[-1] for v in exact[:-1]]
+    return all(a <= v <= b for a, v, b in zip(bottom, point, top, strict=True))
+
+
+def _vanishing(rows: list[list[Fraction]], size: int) -> list[list[Fraction]]:
+    """Independent vectors that all rows are orthogonal to."""
+    found = [[Fraction(int(i == j)) for i in range(size)] for j in range(size)]
+    for row in rows:
+        leads = [sum((a * b for a, b in zip(row, x, strict=True)), Fraction(0)) for x in found]
+        pivot = next((i for i, lead in enumerate(leads) if lead), None)
+        if pivot is not None:
+            first, taken = found[pivot], leads[pivot]
+            found = [
+                [v - lead / taken * w for v, w in zip(x, first, strict=True)]
+                for i, (x, lead) in enumerate(zip(found, leads, strict=True))
+                if i != pivot
+            ]
+    return found
 
 
 def sectors(pairs: Whole) -> list[NDArray[np.bool_]]:

@@ -115,7 +115,7 @@ class SubtreeWorker(ABC):
         """Stop here: the box begun with, what is left of it as open boxes, and the log of what was done."""
         opened: list[Box] = []
         if self.busy:
-            nodes, bounds = np.zeros((2 * self._levels, self._width)), np.zeros(2 * self._levels, np.int64)
+            nodes, bounds = self._room()
             number = self._hand_over(nodes, bounds)
             opened = [Box(int(bounds[i]), nodes[i].copy()) for i in range(number)]
         key, log = self._key, b"".join(self._log) + self.HANDED * len(opened)
@@ -125,7 +125,12 @@ class SubtreeWorker(ABC):
     def rehearse(self) -> None:
         """Have the kernel compiled that empties a stack, where there is nothing on it to lose."""
         if not self.busy:
-            self._hand_over(np.zeros((2 * self._levels, self._width)), np.zeros(2 * self._levels, np.int64))
+            self._hand_over(*self._room())
+
+    def _room(self) -> tuple[Floats, NDArray[np.int64]]:
+        """For two boxes a level, and where one has a child for each end of each axis, for all of these."""
+        number = 2 * self._levels + self._width**2
+        return np.zeros((number, self._width)), np.zeros(number, np.int64)
 
     @abstractmethod
     def _hand_over(self, nodes: Floats, bounds: NDArray[np.int64]) -> int:

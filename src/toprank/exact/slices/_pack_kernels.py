@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from toprank.exact.slices._slice_kernels import JIT, STEP
+from toprank.exact.slices._slice_kernels import JIT
 
 LANES = 32
 """Packs are filled up to a multiple of this, so that no loop over them has a rest."""
@@ -50,9 +50,9 @@ class Packs(NamedTuple):
     value: NDArray[np.int64]
     """Where pairs count by themselves: the value without those lost outside the pack."""
     base: NDArray[np.uint8]
-    """Otherwise: lost pairs of each positive outside the pack, ..."""
-    words: NDArray[np.uint64]
-    """... and the same bytes, eight in a word."""
+    """Otherwise: lost pairs of each positive outside the pack, one pack behind the other."""
+    width: int
+    """Positives of each."""
     axes: int
     """Rows of each table: an even number."""
 
@@ -60,7 +60,6 @@ class Packs(NamedTuple):
 def fresh_packs(number: int, room: int, coordinates: int, width: int) -> Packs:
     """Room for so many packs, and for so many pairs in all; one coordinate never changes on a face."""
     axes = coordinates // 2 * 2
-    base = np.zeros((number, width), np.uint8)
     return Packs(
         rows=np.zeros(axes * room, np.float32),
         centre=np.zeros(room, np.float32),
@@ -71,8 +70,8 @@ def fresh_packs(number: int, room: int, coordinates: int, width: int) -> Packs:
         mid=np.zeros((number, coordinates)),
         size=np.zeros(number),
         value=np.zeros(number, np.int64),
-        base=base,
-        words=base.view(np.uint64),
+        base=np.zeros(number * width, np.uint8),
+        width=width,
         axes=axes,
     )
 
@@ -81,13 +80,6 @@ def fresh_packs(number: int, room: int, coordinates: int, width: int) -> Packs:
 def upward(x):
     """A float32 that is not below."""
     return np.float32(x + abs(x) * 2.0**-23 + 1e-44)
-
-
-@njit(**STEP)
-def row_of(packs, at, filled, j):
-    """The row of a pack for one axis."""
-    begin = at * packs.axes + j * filled
-    return packs.rows[begin : begin + filled]
 
 
 @njit(**JIT)
@@ -102,11 +94,12 @@ def lead_over(row, mid, half):
 
 
 @njit(**JIT)
-def relative(mid, half, start, axes, move, reach):
+def relative(mid, half, starts, pack, axes, move, reach):
     """Where a box lies from the middle of a pack's, and its half width, along the axes of the pack's rows."""
     for j in range(axes.size):
-        move[j] = np.float32(mid[axes[j]] - start[axes[j]])
-        reach[j] = upward(half[axes[j]])
+        axis = axes[j]
+        move[j] = np.float32(mid[axis] - starts[pack, axis])
+        reach[j] = upward(half[axis])
 
 
 @njit(**JIT)
@@ -119,12 +112,13 @@ def fill_up(packs, pack, at, n, mid, size, used):
     packs.span[pack, 0] = at
     packs.span[pack, 1] = n
     packs.span[pack, 2] = filled
-    packs.mid[pack] = mid
+    for j in range(mid.size):
+        packs.mid[pack, j] = mid[j]
     packs.size[pack] = size
     for j in range(packs.axes):
-        row = row_of(packs, at, filled, j)
-        for q in range(n if j < used else 0, filled):
-            row[q] = NO
+        begin = at * packs.axes + j * filled
+        for q in range(begin + (n if j < used else 0), begin + filled):
+            packs.rows[q] = NO
     return filled
 
 
@@ -141,7 +135,7 @@ def start_pack(problem, packs, pack, at, slack, most, chosen, mid, half, axes):
             if by_pairs:
                 packs.value[pack] -= problem.gain[p]
             else:
-                packs.base[pack, problem.owner[p]] += 1
+                packs.base[pack * packs.width + problem.owner[p]] += 1
         elif c - s < most:
             q = at + n
             packs.ids[q] = p
@@ -152,23 +146,59 @@ def start_pack(problem, packs, pack, at, slack, most, chosen, mid, half, axes):
             n += 1
     filled = fill_up(packs, pack, at, n, mid, size, axes.size)
     for j in range(axes.size):
-        row = row_of(packs, at, filled, j)
+        begin = at * packs.axes + j * filled
         for q in range(n):
-            row[q] = np.float32(problem.E[packs.ids[at + q], axes[j]])
+            packs.rows[begin + q] = np.float32(problem.E[packs.ids[at + q], axes[j]])
 
 
 @njit(**JIT)
 def choose_open(n, undecided, chosen):
     """Places of the undecided pairs; how many."""
-    m = 0
-    for q in range(n):
+    m = np.uint64(0)
+    for q in range(np.uint64(n)):
         chosen[m] = np.uint32(q)
-        m += undecided[q] > NO
-    return m
+        m += np.uint64(undecided[q] > NO)
+    return int(m)
 
 
 @njit(**JIT)
-def thin_out(problem, packs, pack, slack, mid, axes, scratch, chosen):
+def gather_pairs(m, chosen, at, new, ids, owner, start, doubt, centre, radius, rounding):
+    """Copy what is known of the chosen pairs behind the pack."""
+    at, new = np.uint64(at), np.uint64(new)
+    for x in range(np.uint64(m)):
+        q = np.uint64(chosen[x])
+        ids[new + x] = ids[at + q]
+        owner[new + x] = owner[at + q]
+        start[new + x] = centre[q]
+        more = rounding * (abs(centre[q]) + radius[q])
+        doubt[new + x] = (doubt[at + q] + more) * np.float32(1.000001)
+
+
+@njit(**JIT)
+def gather_rows(m, chosen, rows, axes, source, length, goal, filled):
+    """Copy the rows of the chosen pairs, two axes at a time."""
+    source, goal = np.uint64(source), np.uint64(goal)
+    length, filled = np.uint64(length), np.uint64(filled)
+    for _ in range(axes // 2):
+        for x in range(np.uint64(m)):
+            q = source + np.uint64(chosen[x])
+            a, b = rows[q], rows[q + length]
+            rows[goal + x] = a
+            rows[goal + filled + x] = b
+        source += length + length
+        goal += filled + filled
+
+
+@njit(**JIT)
+def count_gone(n, centre, radius, slack, owner, at, base, base_at):
+    """Count the pairs of a pack that are lost all over the box."""
+    at, base_at = np.uint64(at), np.uint64(base_at)
+    for q in range(np.uint64(n)):
+        base[base_at + np.uint64(owner[at + q])] += centre[q] + radius[q] + slack < NO
+
+
+@njit(**JIT)
+def thin_out(gain, packs, pack, slack, mid, used, scratch, chosen):
     """The undecided pairs of a pack as the next one, relative to the middle of the present box.
 
     Leads are those measured, which `doubt` covers; it grows by the rounding of what is to come.
@@ -176,25 +206,17 @@ def thin_out(problem, packs, pack, slack, mid, axes, scratch, chosen):
     at, n, length = packs.span[pack, 0], packs.span[pack, 1], packs.span[pack, 2]
     new = at + length
     centre, radius = scratch.centre, scratch.radius
-    rounding = np.float32((8 * mid.size + 32) * 2.0**-24)
-    if problem.gain.size > 0:
+    if gain.size > 0:
         for q in range(n):
             if centre[q] + radius[q] + slack < NO:
-                packs.value[pack + 1] -= problem.gain[packs.ids[at + q]]
+                packs.value[pack + 1] -= gain[packs.ids[at + q]]
     else:
-        base = packs.base[pack + 1]
-        for q in range(n):
-            base[packs.owner[at + q]] += centre[q] + radius[q] + slack < NO
+        base_at = (pack + 1) * packs.width
+        count_gone(n, centre, radius, slack, packs.owner, at, packs.base, base_at)
     m = choose_open(n, scratch.undecided, chosen)
-    for x in range(m):
-        q = chosen[x]
-        packs.ids[new + x] = packs.ids[at + q]
-        packs.owner[new + x] = packs.owner[at + q]
-        packs.centre[new + x] = centre[q]
-        more = rounding * (abs(centre[q]) + radius[q])
-        packs.doubt[new + x] = (packs.doubt[at + q] + more) * np.float32(1.000001)
-    filled = fill_up(packs, pack + 1, new, m, mid, packs.size[pack], axes.size)
-    for j in range(axes.size):
-        source, goal = row_of(packs, at, length, j), row_of(packs, new, filled, j)
-        for x in range(m):
-            goal[x] = source[chosen[x]]
+    filled = fill_up(packs, pack + 1, new, m, mid, packs.size[pack], used)
+    rounding = np.float32((8 * mid.size + 32) * 2.0**-24)
+    gather_pairs(
+        m, chosen, at, new, packs.ids, packs.owner, packs.centre, packs.doubt, centre, radius, rounding
+    )
+    gather_rows(m, chosen, packs.rows, packs.axes, at * packs.axes, length, new * packs.axes, filled)

@@ -16,9 +16,11 @@ from toprank.exact.directions._counting import NOTHING
 from toprank.exact.slices._pack_kernels import Packs, lead_over, start_pack
 from toprank.exact.slices._slice_kernels import JIT, SLICES, Slices
 
-LEVEL, NODES, LOGGED, SPARED, FLOOR, FOUND, WORKED, SWEEPS = range(8)
+LEVEL, NODES, LOGGED, SPARED, FLOOR, FOUND, WORKED, SWEEPS, VISITS = range(9)
 SHRUNK, SWEPT = 64, 128  # log codes: see `slices.replay`
-LEAF, HANDED, STUCK = 255, 254, 253
+LEAF, HANDED, STUCK, STAR = 255, 254, 253, 252
+PUZZLE = 1
+"""Kind of a box put aside that is too small to split: perhaps it has a centre."""
 ROOT = -1
 
 
@@ -29,7 +31,7 @@ class Work(NamedTuple):
     high: NDArray[np.float64]
     """Ends of each box."""
     plan: NDArray[np.int64]
-    """Axis of the split, children looked at, bound, pack."""
+    """Axis of the split (or ROOT, STAR), children looked at, bound, pack, undecided pairs."""
     total: NDArray[np.float64]
     """How much the undecided pairs change along each axis, for a unit of it."""
     axes: NDArray[np.int64]
@@ -37,7 +39,8 @@ class Work(NamedTuple):
     mid: NDArray[np.float64]
     half: NDArray[np.float64]
     """Middle and half width of the box at hand, ..."""
-    factor: NDArray[np.float32]
+    move: NDArray[np.float32]
+    reach: NDArray[np.float32]
     """... and relative to that of its pack."""
     chosen: NDArray[np.uint32]
     regs: NDArray[np.int64]
@@ -57,16 +60,19 @@ class Work(NamedTuple):
     flags: NDArray[np.int64]
     lp: NDArray[np.float64]
     """Scratch of `_conflict_kernels`, and counts as it reads them."""
+    space: NDArray[np.float64]
+    """Scratch of `_star_kernels`."""
     slices: Slices
     packs: Packs
 
 
 @njit(**JIT)
-def middle(low, high, mid, half):
-    """Middle and half width of a box, the latter never too small but for rounding."""
-    for j in range(low.size):
-        mid[j] = 0.5 * (low[j] + high[j])
-        half[j] = max(high[j] - mid[j], mid[j] - low[j])
+def middle(low, high, level, mid, half):
+    """Middle and half width of the box of a level, the latter never too small but for rounding."""
+    for j in range(mid.size):
+        below, above = low[level, j], high[level, j]
+        mid[j] = 0.5 * (below + above)
+        half[j] = max(above - mid[j], mid[j] - below)
 
 
 @njit(**JIT)
@@ -82,12 +88,12 @@ def norm_range(mid, half, norm, norm_error):
 
 
 @njit(**JIT)
-def widest(total, half, smallest, k):
+def widest(total, level, half, smallest, k):
     """Axis along which the undecided pairs change most, -1 if none; the swept one only when far ahead."""
     axis = -1
     most = 0.0
     for j in range(half.size):
-        size = total[j] * half[j]
+        size = total[level, j] * half[j]
         if j == k:
             size /= SLICES
         if size > most and half[j] > smallest:
@@ -97,12 +103,25 @@ def widest(total, half, smallest, k):
 
 
 @njit(**JIT)
+def steepest(total, level, half, axes):
+    """Place among the axes of the one along which the undecided pairs change most."""
+    place = 0
+    most = -1.0
+    for j in range(axes.size):
+        size = total[level, axes[j]] * half[axes[j]]
+        if size > most:
+            most = size
+            place = j
+    return place
+
+
+@njit(**JIT)
 def load(problem, work, place, base, value, bound, every):
     """Start a worker on one open box: all pairs undecided, level 0."""
     r = problem.E.shape[1]
     work.low[0] = place[:r]
     work.high[0] = place[r:]
-    middle(work.low[0], work.high[0], work.mid, work.half)
+    middle(work.low, work.high, 0, work.mid, work.half)
     # A box may have lost its extent along an axis; some axis still has none on the face itself.
     face = -1
     for j in range(r):
@@ -113,7 +132,7 @@ def load(problem, work, place, base, value, bound, every):
         if j != face:
             work.axes[n] = j
             n += 1
-    work.packs.base[0] = base
+    work.packs.base[: base.size] = base
     work.packs.value[0] = value
     start_pack(problem, work.packs, 0, 0, np.inf, np.inf, every, work.mid, work.half, work.axes)
     work.regs[LEVEL] = 0
@@ -121,22 +140,41 @@ def load(problem, work, place, base, value, bound, every):
     work.plan[0, 1] = 0
     work.plan[0, 2] = bound
     work.plan[0, 3] = 0
+    work.plan[0, 4] = every.size
     for j in range(r):
         work.total[0, j] = np.abs(problem.E[:, j]).sum()
 
 
 @njit(**JIT)
-def step_down(low, high, plan, level):
-    """Box of the next child of a level into the one below."""
-    low[level + 1] = low[level]
-    high[level + 1] = high[level]
+def children(plan, level, r):
+    """How many children a level has: of a star one for each end of each axis."""
     axis = plan[level, 0]
-    if axis != ROOT:
+    return 1 if axis == ROOT else (2 * r if axis == STAR else 2)
+
+
+@njit(**JIT)
+def step_down(low, high, plan, level):
+    """Box of the next child of a level into the one below; False where there is none at this place."""
+    for j in range(low.shape[1]):
+        low[level + 1, j] = low[level, j]
+        high[level + 1, j] = high[level, j]
+    axis = plan[level, 0]
+    child = plan[level, 1]
+    if axis == STAR:
+        axis = child // 2
+        if low[level, axis] == high[level, axis]:
+            return False
+        if child % 2 == 0:
+            high[level + 1, axis] = low[level, axis]
+        else:
+            low[level + 1, axis] = high[level, axis]
+    elif axis != ROOT:
         cut = 0.5 * (low[level, axis] + high[level, axis])
-        if plan[level, 1] == 0:
+        if child == 0:
             high[level + 1, axis] = cut
         else:
             low[level + 1, axis] = cut
+    return True
 
 
 @njit(**JIT)
@@ -146,13 +184,12 @@ def hand_over(work, nodes, bounds):
     n = 0
     level = work.regs[LEVEL]
     while level >= 0:
-        children = 1 if work.plan[level, 0] == ROOT else 2
-        while work.plan[level, 1] < children:
-            step_down(work.low, work.high, work.plan, level)
-            nodes[n, :r] = work.low[level + 1]
-            nodes[n, r:] = work.high[level + 1]
-            bounds[n] = work.plan[level, 2]
-            n += 1
+        while work.plan[level, 1] < children(work.plan, level, r):
+            if step_down(work.low, work.high, work.plan, level):
+                nodes[n, :r] = work.low[level + 1]
+                nodes[n, r:] = work.high[level + 1]
+                bounds[n] = work.plan[level, 2]
+                n += 1
             work.plan[level, 1] += 1
         level -= 1
     return n
@@ -175,6 +212,6 @@ def open_bound(work):
     """Largest bound of what is left of a worker's subtree."""
     bound = NOTHING
     for level in range(work.regs[LEVEL] + 1):
-        if work.plan[level, 1] < (1 if work.plan[level, 0] == ROOT else 2):
+        if work.plan[level, 1] < children(work.plan, level, work.low.shape[1]):
             bound = max(bound, work.plan[level, 2])
     return bound

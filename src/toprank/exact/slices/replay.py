@@ -19,9 +19,10 @@ __all__ = ["replay"]
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
 SLICES = 32
-SHRUNK, SWEPT, STUCK, HANDED = 64, 128, 253, 254
+SHRUNK, SWEPT, STAR, STUCK, HANDED = 64, 128, 252, 253, 254
 """Codes below SHRUNK halve a box along an axis; from there on an axis and two bytes say which slices are left
-of it; from SWEPT on none are; others end a box."""
+of it; from SWEPT on none are; a star has a centre and goes on at its boundary; others end a box."""
+NO_CENTRE = "a box of directions has no point at which all that is undecided in it is tied"
 OPEN = "a box of directions may be worth the target"
 
 
@@ -59,6 +60,10 @@ def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[s
         if isinstance(judge, StrictJudge) and basis.shape[1] <= 2:
             return [] if judge.no_sector() else [OPEN]
         for (low, high), axis in _leaves(basis, log):
+            if axis == STAR:
+                if not (isinstance(judge, StrictJudge) and judge.has_centre(low, high)):
+                    return [NO_CENTRE]
+                continue
             middle = 0.5 * (low + high)
             if not judge.excluded((middle, np.maximum(high - middle, middle - low)), axis):
                 return [OPEN]
@@ -81,17 +86,23 @@ def _leaves(basis: Floats, log: dict[bytes, bytes]) -> Iterator[tuple[Ends, int 
         codes = log.get(np.concatenate(box).tobytes())
         if codes is None:
             raise LogError("a box of directions is missing from the log")
-        yield from _walk(box, iter(codes), waiting)
+        yield from _walk(box, iter(codes), waiting, log)
 
 
-def _walk(box: Ends, codes: Iterator[int], waiting: list[Ends]) -> Iterator[tuple[Ends, int | None]]:
-    """The last boxes of one subtree; those handed on are put with the waiting ones."""
+def _walk(
+    box: Ends, codes: Iterator[int], waiting: list[Ends], log: dict[bytes, bytes]
+) -> Iterator[tuple[Ends, int | None]]:
+    """The last boxes of one subtree; those handed on are put with the waiting ones.
+
+    So are those that were left open once and taken up again.
+    """
+    first = box
     stack = [box]
     for code in codes:
         if not stack:
             raise LogError("the log goes on after its end")
         box = stack.pop()
-        axis = code % SHRUNK
+        axis = code % SHRUNK if code < SWEPT else 0
         if code < SWEPT and (axis >= len(box[0]) or not box[0][axis] < box[1][axis]):
             raise LogError("the log splits a box where it cannot be split")
         if code < SHRUNK:
@@ -100,7 +111,10 @@ def _walk(box: Ends, codes: Iterator[int], waiting: list[Ends]) -> Iterator[tupl
             kept, ends = _shrunk(box, axis, next(codes, SLICES), next(codes, SLICES))
             stack.append(kept)
             yield from ((end, axis) for end in ends)
-        elif code == HANDED:
+        elif code == STAR:
+            stack += _faces(box)[::-1]
+            yield box, STAR
+        elif code == HANDED or (code == STUCK and box is not first and np.concatenate(box).tobytes() in log):
             waiting.append(box)
         else:
             swept = code < STUCK and code - SWEPT < len(box[0])
@@ -114,6 +128,17 @@ def _cut(box: Ends, axis: int, place: float) -> list[Ends]:
     low, high = box[0].copy(), box[1].copy()
     low[axis] = high[axis] = place
     return [(box[0], high), (low, box[1])]
+
+
+def _faces(box: Ends) -> list[Ends]:
+    """The boundary of a box: for each axis of some extent its lower and its upper end."""
+    found = []
+    for axis in np.flatnonzero(box[0] < box[1]):
+        for end in box:
+            low, high = box[0].copy(), box[1].copy()
+            low[axis] = high[axis] = end[axis]
+            found.append((low, high))
+    return found
 
 
 def _shrunk(box: Ends, axis: int, first: int, last: int) -> tuple[Ends, list[Ends]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from toprank.exact.directions.frame import Frame, build_frame
 from toprank.exact.directions.search import DirectionSearch
 from toprank.exact.pairs import PairArrays
+from toprank.exact.slices.centres import Centres
 from toprank.exact.slices.worker import MOST_IN_A_BYTE, SliceWorker, WholeValues
 
 __all__ = ["SliceSearch", "why_not"]
@@ -96,4 +97,27 @@ class SliceSearch(DirectionSearch[SliceWorker]):
 
     def _make_workers(self) -> list[SliceWorker]:
         values = WholeValues(self._arrays, self._frame)
-        return [SliceWorker(self._frame, values, self.log is not None) for _ in range(self._n_jobs)]
+        self._centres = Centres(self._arrays, self._frame)
+        keep = self.log is not None
+        return [SliceWorker(self._frame, values, self._centres, keep) for _ in range(self._n_jobs)]
+
+    @property
+    def sweeps(self) -> tuple[int, int]:
+        """Sweeps so far, and the pairs looked at in them."""
+        each = [worker.sweeps for worker in self._workers]
+        return sum(sweeps for sweeps, _ in each), sum(pairs for _, pairs in each)
+
+    def _after(self, worker: SliceWorker, result: Floats | None) -> bool:
+        """Learn centres from boxes too small to split, and begin again where any is new."""
+        puzzles, known = worker.puzzles(), len(self._stuck)
+        if sum(self._centres.learn(box.place) for box in puzzles):
+            self._push(worker.forget())
+        else:
+            for box in puzzles:
+                self._push(box)
+        over = super()._after(worker, result)
+        if sum(self._centres.learn(box.place) for box in self._stuck[known:]):  # they are no longer alone
+            for box in self._stuck:
+                self._push(box)
+            self._stuck = []
+        return over
