@@ -384,7 +384,7 @@ def test_ctrl_c_before_there_is_anything(here, capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("toprank.workflow.rank.rank_items", interrupt)
+    monkeypatch.setattr("toprank.workflow.rank_files.rank_items", interrupt)
     assert main(["rank", "items.csv", "-t", "y", "--out", "r.csv"]) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "toprank: interrupted"
     assert not Path("r.csv").exists()

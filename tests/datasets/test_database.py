@@ -90,7 +90,7 @@ def test_other_files_are_not_read_from_within_a_select(tmp_path, monkeypatch):
     monkeypatch.setenv(DATABASE, made_duckdb(tmp_path / "items.db"))
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="does not take --sql"):
+    with pytest.raises(InputError, match="does not take `sql`"):
         read_query(f"select * from read_csv('{other}')")
 
 

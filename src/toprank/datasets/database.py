@@ -28,7 +28,7 @@ __all__ = ["DATABASE", "read_query"]
 DATABASE = "TOPRANK_DATABASE"
 """The environment variable."""
 ADDRESSES = "postgresql://USER:PASSWORD@HOST/NAME, sqlite:///FILE or duckdb:///FILE"
-ONE_SELECT = "--sql takes one statement that reads, such as a select"
+ONE_SELECT = "`sql` takes one statement that reads, such as a select"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -44,7 +44,7 @@ def read_query(sql: str) -> tuple[pd.DataFrame, str]:
 
     address = os.environ.get(DATABASE, "").strip()
     if not address:
-        raise InputError(f"--sql needs the environment variable {DATABASE}: {ADDRESSES}.")
+        raise InputError(f"`sql` needs the environment variable {DATABASE}: {ADDRESSES}.")
     scheme = address.partition("://")[0] if "://" in address else ""
     read = _READERS.get(scheme)
     if read is None:
@@ -52,7 +52,7 @@ def read_query(sql: str) -> tuple[pd.DataFrame, str]:
     columns, rows = read(address, sql)
     _check_names(columns)
     if not rows:
-        raise InputError("--sql gives no rows.")
+        raise InputError("`sql` gives no rows.")
     frame = pd.DataFrame.from_records(rows, columns=columns).infer_objects()
     for name in frame.columns:
         if frame[name].dtype == object and frame[name].map(lambda cell: isinstance(cell, Decimal)).any():
@@ -63,7 +63,7 @@ def read_query(sql: str) -> tuple[pd.DataFrame, str]:
 def _check_names(columns: list[str]) -> None:
     for name in columns:
         if columns.count(name) > 1:
-            raise InputError(f"--sql gives several columns with the name {name!r}; rename them with `as`.")
+            raise InputError(f"`sql` gives several columns with the name {name!r}; rename them with `as`.")
 
 
 _Rows = tuple[list[str], list[tuple[Any, ...]]]
@@ -168,7 +168,7 @@ def _unopened(error: Exception) -> InputError:
 
 
 def _refused(said: str, address: str) -> InputError:
-    return InputError(f"The database does not take --sql: {_shown(said, address)}")
+    return InputError(f"The database does not take `sql`: {_shown(said, address)}")
 
 
 def _shown(said: str, address: str) -> str:

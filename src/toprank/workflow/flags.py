@@ -31,6 +31,7 @@ ARGUMENTS = frozenset(
         "read",
         "results",
         "split_by",
+        "sql",
     }
 )
 """Arguments that lower layers name; each is an option of a command."""

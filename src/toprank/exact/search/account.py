@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toprank.exact.problem import RankingProblem
 from toprank.exact.search.errands import Recruit
-from toprank.exact.search.methods import check_applies, check_method, device_for, within_reach
 
-__all__ = ["Account", "Options", "checked"]
+__all__ = ["Account", "Options"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +49,3 @@ class Account:
     parts: list[dict[str, Any]] = field(default_factory=list)
     settled: bool = False
     notes: list[str] = field(default_factory=list)
-
-
-def checked(problem: RankingProblem, options: Options) -> Options:
-    """Options that can be had for a problem, else a ValueError that says which cannot."""
-    check_method(options.method)
-    if within_reach(problem):
-        check_applies(options.method, problem.arrays())
-    if options.recruit is not None:
-        if options.device == "gpu":
-            raise ValueError(
-                'device="gpu": workers of a cluster search on their CPUs; leave out one of the two.'
-            )
-        return replace(options, device="cpu")
-    device = device_for(options.device, options.method, problem)
-    return replace(options, device=device, method="slices" if device == "gpu" else options.method)

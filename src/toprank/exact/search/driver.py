@@ -20,7 +20,7 @@ from toprank.control import STILL_COMPILING, Progress, Run, Status, worker_count
 from toprank.exact.certificate import Certificate
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
-from toprank.exact.search.account import Account, Options, checked
+from toprank.exact.search.account import Account, Options
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
@@ -29,6 +29,7 @@ from toprank.exact.search.incumbent import Incumbent, placed
 from toprank.exact.search.methods import (
     METHODS,
     Method,
+    checked,
     choose,
     companion,
     make_method,
@@ -92,8 +93,7 @@ def search(
         of a search that was taken up from a checkpoint.
     recruit : callable, optional
         Finds others to search the open nodes, in the place of threads: given an `Assignment`, a `Crew`.
-        Where they are lost for good the best answer so far is the one returned, and the end of `run` raises
-        the error.
+        Where they are lost for good the best answer so far is returned, and the end of `run` raises.
     device : {"cpu", "gpu", "auto"}
         A graphics card searches in slices, one list; "auto" takes it where it is there and pays.
 
@@ -104,8 +104,9 @@ def search(
     ...     search(problem, run).summary()
     'dcg 1: proved optimal'
     """
-    path = None if checkpoint is None else Path(checkpoint)
-    options = checked(problem, Options(worker_count(n_jobs), method, path, keep_proof, recruit, device))
+    path, shared = None if checkpoint is None else Path(checkpoint), recruit is not None
+    how = checked(problem, method, device, shared=shared)
+    options = Options(worker_count(n_jobs), how[0], path, keep_proof, recruit, how[1])
     return _Driver(problem, run, options).solve(starts)
 
 

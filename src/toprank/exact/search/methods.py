@@ -27,6 +27,7 @@ __all__ = [
     "MethodEntry",
     "check_applies",
     "check_method",
+    "checked",
     "choose",
     "companion",
     "compile_climb",
@@ -203,6 +204,17 @@ def device_for(device: str, method: str, problem: RankingProblem) -> str:
     if reason is not None and device == "gpu":
         raise ValueError(f'device="gpu": {reason}. Use device="auto", which takes the CPU then.')
     return "cpu" if reason is not None else "gpu"
+
+
+def checked(problem: RankingProblem, method: str, device: str, *, shared: bool = False) -> tuple[str, str]:
+    """How and where to search, else a ValueError that says what cannot be; `shared`: others search."""
+    check_method(method)
+    if within_reach(problem):
+        check_applies(method, problem.arrays())
+    if shared and device == "gpu":
+        raise ValueError('device="gpu": the workers of a cluster search on CPUs; leave out one of the two.')
+    device = "cpu" if shared else device_for(device, method, problem)
+    return "slices" if device == "gpu" else method, device
 
 
 def _worth_a_card(problem: RankingProblem) -> bool:
