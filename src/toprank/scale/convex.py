@@ -37,7 +37,7 @@ def fit_partitioned(ranker: BaseRanker, X: Any, y: Any, sample_weight: Any = Non
 
     Every product of a solver with the rows is a pass over the partitions; scores, labels and what losses make
     of them are in memory, some dozen bytes a row. Solvers of the top-push family start from an eighth of the
-    rows, which they bring into memory, and ``AccuracyAtTop`` from a twentieth.
+    rows, which they bring into memory, and ``AccuracyAtTop`` fetches about a tenth at a time.
 
     Parameters
     ----------
