@@ -18,7 +18,7 @@
 #define WORDS 64  // four positives in each
 #endif
 #ifndef WARPS
-#define WARPS 16  // in a block, one block on each multiprocessor
+#define WARPS 20  // in a block, one block on each multiprocessor
 #endif
 
 typedef unsigned char byte;
