@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import os
 
-os.environ.update(NUMBA_DISABLE_JIT="1", CI="1", OMP_NUM_THREADS="1")
+if __name__ == "__main__":  # before anything imports Numba, and not where tests are collected
+    os.environ.update(NUMBA_DISABLE_JIT="1", CI="1", OMP_NUM_THREADS="1")
 
 import argparse
 import ast

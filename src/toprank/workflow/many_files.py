@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from toprank.datasets import InputError, Table, read_table
 from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.table import table_format
+from toprank.output import write_whole
 from toprank.scale.addresses import STREAMED, File, is_many, list_files
 from toprank.scale.parts import Part, open_parts
 from toprank.workflow.source import Columns, is_name
@@ -91,7 +92,7 @@ def _read(file: File, columns: Columns, text_columns: Sequence[str]) -> Table:
         return read_table(file.path, **how)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / file.name
-        copy.write_bytes(_content(file))
+        write_whole({copy: _content(file)})
         return read_table(copy, **how)  # type: ignore[arg-type]
 
 
