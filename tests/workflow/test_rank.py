@@ -13,6 +13,7 @@ from toprank.workflow import compare as compare_module
 from toprank.workflow import rank as rank_module
 from toprank.workflow.compare import CompareOptions, compare_rankers
 from toprank.workflow.fitting import Items, outcome_sentence
+from toprank.workflow.flags import each_once
 from toprank.workflow.held_out import HeldOut, Judged, chance_value
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.source import Columns, open_source
@@ -358,7 +359,7 @@ def test_a_ranker_that_refuses_is_left_out_of_the_comparison(source, monkeypatch
 
 def test_a_remark_is_made_once_whatever_its_figures():
     said = ["a: stopped at 0.12", "b: other", "a: stopped at 3e-05", "a: stopped at 7"]
-    assert compare_module._each_once(said) == ["a: stopped at 0.12", "b: other"]
+    assert each_once(said) == ["a: stopped at 0.12", "b: other"]
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -58,6 +58,9 @@ class Guess:
     def rehearse(self):
         pass
 
+    def dismiss(self):
+        pass
+
 
 def test_a_new_method_takes_one_entry(monkeypatch):
     """Searched, kept, replayed and named in errors, with no other line changed."""
