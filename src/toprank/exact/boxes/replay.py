@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.directions.judge import Box, LogError, StrictJudge, halves, make_judge, read_basis
+from toprank.exact.directions.judge import Box, LogError, halves
+from toprank.exact.directions.replay import OPEN, faces, replayed, subtrees
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["replay"]
@@ -48,43 +49,28 @@ def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[s
     >>> replay(arrays, search.log, search.bound - 1e-3)[0]
     'a box of directions may be worth the target'
     """
-    try:
-        basis = read_basis(arrays, log)
-        judge = make_judge(arrays, basis, target)
-        if isinstance(judge, StrictJudge) and basis.shape[1] <= 2:
-            return [] if judge.no_sector() else [_OPEN]
-        return [] if all(map(judge.excluded, _leaves(basis, log))) else [_OPEN]
-    except LogError as error:
-        return [str(error)]
-
-
-_OPEN = "a box of directions may be worth the target"
+    return replayed(
+        arrays,
+        log,
+        target,
+        lambda judge, basis: [] if all(map(judge.excluded, _leaves(basis, log))) else [OPEN],
+    )
 
 
 def _leaves(basis: Floats, log: dict[bytes, bytes]) -> Iterator[Box]:
     """The last boxes of the division, from the faces of the cube down."""
-    r = basis.shape[1]
-    waiting: list[Box] = []
-    for face in np.flatnonzero(basis.any(axis=0)):
-        for sign in (1.0, -1.0):
-            middle, half = np.zeros(r), np.ones(r)
-            middle[face], half[face] = sign, 0.0
-            waiting.append((middle, half))
-    while waiting:
-        box = waiting.pop()
-        codes = log.get(np.concatenate(box).tobytes())
-        if codes is None:
-            raise LogError("a box of directions is missing from the log")
+    waiting: list[Box] = [(0.5 * (low + high), 0.5 * (high - low)) for low, high in faces(basis)]
+    for box, codes in subtrees(waiting, log):
         stack = [box]
         for code in codes:
             if not stack:
                 raise LogError("the log goes on after its end")
-            box = stack.pop()
+            part = stack.pop()
             if code < FIRST_CODE:
-                stack += halves(box, code)
+                stack += halves(part, code)
             elif code == HANDED:
-                waiting.append(box)
+                waiting.append(part)
             else:
-                yield box
+                yield part
         if stack:
             raise LogError("the log ends too early")

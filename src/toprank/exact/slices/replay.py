@@ -11,19 +11,18 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.directions.judge import LogError, StrictJudge, make_judge, read_basis
+from toprank.exact.directions.judge import Judge, LogError, StrictJudge
+from toprank.exact.directions.replay import OPEN, Ends, faces, replayed, subtrees
 from toprank.exact.pairs import PairArrays
 
 __all__ = ["replay"]
 
 Floats = NDArray[np.float64]
-Ends = tuple[Floats, Floats]
 SLICES = 32
 SHRUNK, SWEPT, STAR, STUCK, HANDED = 64, 128, 252, 253, 254
 """Codes below SHRUNK halve a box along an axis; from there on an axis and two bytes say which slices are left
 of it; from SWEPT on none are; a star has a centre and goes on at its boundary; others end a box."""
 NO_CENTRE = "a box of directions has no point at which all that is undecided in it is tied"
-OPEN = "a box of directions may be worth the target"
 
 
 def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[str]:
@@ -54,11 +53,8 @@ def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[s
     >>> replay(arrays, search.log, search.bound - 1e-3)[0]
     'a box of directions may be worth the target'
     """
-    try:
-        basis = read_basis(arrays, log)
-        judge = make_judge(arrays, basis, target)
-        if isinstance(judge, StrictJudge) and basis.shape[1] <= 2:
-            return [] if judge.no_sector() else [OPEN]
+
+    def look(judge: Judge, basis: Floats) -> list[str]:
         for (low, high), axis in _leaves(basis, log):
             if axis == STAR:
                 if not (isinstance(judge, StrictJudge) and judge.has_centre(low, high)):
@@ -67,25 +63,15 @@ def replay(arrays: PairArrays, log: dict[bytes, bytes], target: float) -> list[s
             middle = 0.5 * (low + high)
             if not judge.excluded((middle, np.maximum(high - middle, middle - low)), axis):
                 return [OPEN]
-    except LogError as error:
-        return [str(error)]
-    return []
+        return []
+
+    return replayed(arrays, log, target, look)
 
 
 def _leaves(basis: Floats, log: dict[bytes, bytes]) -> Iterator[tuple[Ends, int | None]]:
     """The last boxes of the division, from the faces of the cube down, and along which axis to sweep them."""
-    r = basis.shape[1]
-    waiting: list[Ends] = []
-    for face in np.flatnonzero(basis.any(axis=0)):
-        for sign in (1.0, -1.0):
-            low, high = -np.ones(r), np.ones(r)
-            low[face] = high[face] = sign
-            waiting.append((low, high))
-    while waiting:
-        box = waiting.pop()
-        codes = log.get(np.concatenate(box).tobytes())
-        if codes is None:
-            raise LogError("a box of directions is missing from the log")
+    waiting = faces(basis)
+    for box, codes in subtrees(waiting, log):
         yield from _walk(box, iter(codes), waiting, log)
 
 
