@@ -35,7 +35,7 @@ def test_boxes_put_with_the_waiting_ones_come_too():
     log = {np.concatenate(box).tobytes(): bytes([n]) for n, box in enumerate(waiting)}
     again = waiting[0]
     seen = []
-    for box, codes in subtrees(waiting, log):
+    for _, codes in subtrees(waiting, log):
         seen.append(codes)
         if len(seen) == 1:
             waiting.append(again)
