@@ -42,8 +42,9 @@ from toprank.exact.certificate import Certificate
 from toprank.exact.climb.local_search import local_search
 from toprank.exact.mip.solve import solve_program
 from toprank.exact.problem import RankingProblem
+from toprank.exact.search.choice import compile_for
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for, compile_kernels, make_method
+from toprank.exact.search.methods import compile_kernels, make_method
 from toprank.exact.slices.search import SliceSearch
 
 TWO_THREADS, ONE_THREAD = 2, 1

@@ -26,9 +26,10 @@ import numpy as np
 from bench_exact import dataset
 from toprank.control import Run
 from toprank.exact import sharing
+from toprank.exact.search.choice import compile_for, kernels_for
 from toprank.exact.search.driver import search
 from toprank.exact.search.errands import Assignment
-from toprank.exact.search.methods import compile_for, compile_kernels, kernels_for, make_method
+from toprank.exact.search.methods import compile_kernels, make_method
 from toprank.exact.sharing import Errand, Findings, Sharing
 
 # -- measured ---------------------------------------------------------------------------------------

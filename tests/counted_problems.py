@@ -3,8 +3,8 @@
 import numpy as np
 
 from toprank.control import Run
+from toprank.exact.search.choice import compile_for
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for
 
 KINDS = ("random", "tied", "duplicated", "whole")
 METHODS = ("boxes", "cells", "slices")

@@ -13,8 +13,8 @@ from toprank.datasets import load
 from toprank.exact import RankingProblem, verify
 from toprank.exact.boxes.replay import replay
 from toprank.exact.boxes.search import BoxSearch
+from toprank.exact.search.choice import compile_for
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for
 from toprank.rankers.exact import ExactRanker
 
 PROBLEMS, BLOCKS = 240, 12

@@ -12,8 +12,8 @@ from toprank.control import Run
 from toprank.exact.certificate import UNDER_CONSTRAINTS, Certificate
 from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import check_proof
+from toprank.exact.search.choice import compile_for, within_reach
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import compile_for, within_reach
 
 __all__ = ["Verification", "verify"]
 

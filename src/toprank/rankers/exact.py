@@ -71,7 +71,7 @@ class ExactRanker(WeightedRanker, PairRanker):
     device : {"auto", "cpu", "gpu"}
         Where the search runs. "gpu" is a graphics card (``pip install toprank[gpu]``): one list of at most
         255 positives and 255 negatives. "auto" takes it where there is one and it is known to be quicker:
-        five to twelve features, none with few values only.
+        five to twelve features, none with few values only, or a margin.
     time_limit : float or None
         Seconds; the best answer so far and its bound are kept. None for no limit.
     n_jobs : int

@@ -8,8 +8,8 @@ from toprank import ExactRanker
 from toprank.exact import RankingProblem
 from toprank.exact.gpu import device
 from toprank.exact.gpu.search import GpuSearch, why_not
-from toprank.exact.search import methods
-from toprank.exact.search.methods import device_for, resume_method
+from toprank.exact.search.choice import device_for
+from toprank.exact.search.methods import resume_method
 from toprank.exact.slices.replay import replay
 from toprank.exact.slices.search import SliceSearch
 
@@ -147,6 +147,8 @@ def test_problems_that_are_not_for_a_card(monkeypatch):
     coarse = RankingProblem.from_labels(np.sign(X), y)
     assert device_for("auto", "auto", coarse) == "cpu"
     assert device_for("gpu", "auto", coarse) == "gpu"
+    with_margin = RankingProblem.from_labels(np.sign(X), y, margin=1e-4)
+    assert device_for("auto", "auto", with_margin) == "gpu"
     smooth = RankingProblem.from_labels(X, y)
     assert device_for("auto", "auto", smooth) == "gpu"
-    assert methods.device_for("auto", "boxes", smooth) == "cpu"
+    assert device_for("auto", "boxes", smooth) == "cpu"

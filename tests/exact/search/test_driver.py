@@ -288,7 +288,7 @@ def test_sparse_rows_are_searched_too():
 
 
 def test_lists_out_of_reach_get_an_answer_and_the_trivial_bound(monkeypatch):
-    monkeypatch.setattr("toprank.exact.search.methods.MOST_ENTRIES", 100)
+    monkeypatch.setattr("toprank.exact.search.choice.MOST_ENTRIES", 100)
     problem = hard_problem()
     with Run(rng=0, time_limit=60) as run:
         certificate = search(problem, run, starts=[np.ones(7)])

@@ -10,9 +10,9 @@ import pytest
 import exact_oracles as oracles
 from toprank.control import Run
 from toprank.exact import RankingProblem
+from toprank.exact.search.choice import choose, companion
 from toprank.exact.search.driver import search
-from toprank.exact.search.methods import choose, companion
-from toprank.exact.search.tandem import Tandem
+from toprank.exact.search.tandem import HEAD_START, Tandem
 from toprank.exact.verification import verify
 
 
@@ -66,10 +66,10 @@ def test_fake_methods_share_the_time_and_the_lower_bound_counts(lower):
         tandem.advance(0.1, 3.0 + Fake.clock)
         bounds.append(tandem.bound)
         assert tandem.bound <= min(first.bound, second.bound)
-        if Fake.clock < 9.9:
+        if Fake.clock < HEAD_START - 0.1:
             assert not made
     assert made == [second.targets[0]]
-    assert second.nodes / (tandem.nodes - 100) == pytest.approx(0.5, abs=0.02)
+    assert second.nodes / (tandem.nodes - 10 * HEAD_START) == pytest.approx(0.5, abs=0.02)
     assert bounds == sorted(bounds, reverse=True)
     leader = second if lower else first
     assert (tandem.name, tandem.checkpoint(), tandem.log) == (leader.name, {"of": leader.name}, leader.log)
@@ -105,8 +105,8 @@ def test_fake_methods_what_rounding_leaves_open_is_left_to_the_other(rescued):
 @pytest.fixture
 def in_turns(monkeypatch):
     """Both methods on every problem, in short turns from the first moment."""
-    monkeypatch.setattr("toprank.exact.search.methods.HARD_FROM", 1)
-    monkeypatch.setattr("toprank.exact.search.methods.HARD_PAIRS", (1, 10**6))
+    monkeypatch.setattr("toprank.exact.search.choice.HARD_FROM", 1)
+    monkeypatch.setattr("toprank.exact.search.choice.HARD_PAIRS", (1, 10**6))
     monkeypatch.setattr("toprank.exact.search.tandem.HEAD_START", 0.0)
     monkeypatch.setattr("toprank.exact.search.driver.CHUNK_SECONDS", 1e-3)
 
@@ -180,19 +180,32 @@ def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
 def test_only_hard_problems_have_a_companion():
     rng = np.random.default_rng(0)
 
-    def methods(n, d, positives, *, coarse=False):
+    def methods(n, d, positives, *, coarse=False, margin=0.0):
         X = rng.normal(size=(n, d))
         X = np.sign(X) if coarse else X
-        arrays = RankingProblem.from_labels(X, np.arange(n) < positives).arrays()
-        return choose("auto", arrays), companion("auto", arrays)
+        problem = RankingProblem.from_labels(X, np.arange(n) < positives, margin=margin)
+        return choose("auto", problem.arrays()), companion("auto", problem.arrays())
 
-    assert methods(50, 8, 20) == ("boxes", None)
-    assert methods(250, 6, 100) == ("boxes", None)
+    assert methods(50, 3, 20) == ("boxes", None)
+    assert methods(50, 8, 20) == methods(50, 10, 20) == ("slices", None)
+    assert methods(250, 6, 100) == ("slices", None)
     assert methods(250, 12, 100) == ("cells", None)
-    assert methods(100, 7, 50) == ("boxes", "cells")
-    assert methods(100, 8, 50) == ("cells", "boxes")
-    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("boxes", "cells")
-    assert methods(100, 7, 50, coarse=True) == ("cells", "boxes")
+    assert methods(100, 7, 50) == methods(100, 8, 50) == ("slices", ("cells", 0.1))
+    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("slices", ("cells", 0.1))
+    assert methods(100, 7, 50, coarse=True) == methods(30, 5, 10, coarse=True) == ("cells", ("slices", 0.5))
+    assert methods(100, 7, 50, coarse=True, margin=1e-4) == ("cells", ("slices", 0.5))
+    assert methods(30, 11, 10, coarse=True) == ("cells", None)
+    # Longer lists than slices can count.
+    assert methods(300, 7, 20) == ("boxes", ("cells", 0.5))
+    assert methods(300, 8, 30) == ("cells", ("boxes", 0.5))
+
+
+def test_a_fake_second_method_gets_its_share_of_the_time():
+    first, second = Fake("slices", np.linspace(9, 8, 900)), Fake("cells", np.linspace(9, 8, 900))
+    tandem = Tandem(first, lambda target: second, share=0.1)
+    for _ in range(400):
+        tandem.advance(1.0, 0.0)
+    assert second.nodes == pytest.approx(0.1 * (400 - HEAD_START), abs=2)
 
 
 def test_mostly_zeros_go_to_the_cells():
@@ -201,5 +214,9 @@ def test_mostly_zeros_go_to_the_cells():
     zeros = np.where(X < 0.6, 0.0, X)
     names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (X, zeros, zeros[:, :2])]
     assert names == ["boxes", "cells", "boxes"]
+    wider = rng.uniform(size=(40, 6))
+    some, most = (np.where(wider < share, 0.0, wider) for share in (0.15, 0.6))
+    names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (some, most)]
+    assert names == ["slices", "cells"]
     with Run(rng=0) as run:
         assert search(RankingProblem.from_labels(zeros, y), run).proved

@@ -23,7 +23,8 @@ from typing import Any
 
 from toprank.errors import InputError
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search.methods import compile_climb, compile_kernels, kernels_for
+from toprank.exact.search.choice import kernels_for
+from toprank.exact.search.methods import compile_climb, compile_kernels
 from toprank.output import write_whole
 
 __all__ = [
@@ -40,7 +41,13 @@ COMPILE_FIRST = "TOPRANK_COMPILE_FIRST"
 LISTENERS: list[Callable[[str, float | None], Any]] = []
 """Told that compiling a method begins, with the seconds it took the last time or None, and that it is over,
 with the seconds it took and a name that begins with "done: "."""
-CALL = "import sys; sys.path[:] = {path!r}; from {module} import compile_and_stamp as c; c({name!r})"
+CALL = (
+    # Behind the search itself, which climbs meanwhile, where the system knows of such things.
+    "import os, sys; getattr(os, 'nice', int)({behind}); sys.path[:] = {path!r};"
+    " from {module} import compile_and_stamp as c; c({name!r})"
+)
+BEHIND = 5
+"""By how much the process that compiles stands back: it gets a third of a core that both want."""
 
 _there: set[str] = set()
 _running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
@@ -131,7 +138,7 @@ def _may_spawn() -> bool:
 
 
 def _spawn(name: str) -> subprocess.Popen[bytes] | None:
-    call = CALL.format(path=sys.path, module=__name__, name=name)
+    call = CALL.format(behind=BEHIND, path=sys.path, module=__name__, name=name)
     quiet = subprocess.DEVNULL
     try:
         # A session of its own: Ctrl-C is for the search, which stops; what is compiled serves the next one.

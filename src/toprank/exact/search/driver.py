@@ -22,20 +22,12 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.search.account import Account, Options
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
+from toprank.exact.search.choice import checked, choose, companion, within_reach
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
 from toprank.exact.search.errands import Assignment, Recruit
 from toprank.exact.search.incumbent import Incumbent, placed
-from toprank.exact.search.methods import (
-    METHODS,
-    Method,
-    checked,
-    choose,
-    companion,
-    make_method,
-    resume_method,
-    within_reach,
-)
+from toprank.exact.search.methods import METHODS, Method, make_method, resume_method
 from toprank.exact.search.supports import Support, SupportTree
 from toprank.exact.search.tandem import Tandem
 from toprank.exact.sharing import CrewLost
@@ -275,7 +267,8 @@ class _Driver:
         other = companion(self.options.method, arrays)
         if other is None:
             return first
-        return Tandem(first, partial(make, other), partial(kernels_there, [other]))
+        name, share = other
+        return Tandem(first, partial(make, name), partial(kernels_there, [name]), share)
 
     def _manned(self, method: Method, support: Support) -> Method:
         """A method that hears the stop button, its nodes searched by those who were recruited, if any."""

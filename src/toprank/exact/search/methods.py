@@ -1,4 +1,4 @@
-"""The methods of proof: what each looks like to the driver, where its files are, and which one to choose.
+"""The methods of proof: what each looks like to the driver, and where its files are.
 
 A method lives in a folder of its own and is known by one entry in `METHODS`; whoever searches, resumes or
 replays asks for it by name, and nothing of the others is ever imported.
@@ -23,43 +23,21 @@ from toprank.exact.sharing import Crew
 
 __all__ = [
     "METHODS",
+    "ON_A_CARD",
     "Method",
     "MethodEntry",
     "check_applies",
     "check_method",
-    "checked",
-    "choose",
-    "companion",
     "compile_climb",
-    "compile_for",
     "compile_kernels",
-    "device_for",
-    "kernels_for",
+    "find",
     "make_method",
     "method_from_plan",
     "replay_log",
     "resume_method",
-    "within_reach",
 ]
 
 Floats = NDArray[np.float64]
-MOST_ENTRIES = 12_000_000
-"""Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
-BOXES_UP_TO = 3
-"""Features up to which boxes are always the better method."""
-MANY_ZEROS, ZEROS_UP_TO = 0.05, 3000
-"""Share of pairs that agree in some feature from which, without a margin, many change sides at the same
-directions; up to so many pairs the cells then take a second where boxes may take minutes."""
-BOXES_SMOOTH_UP_TO = 9
-"""Features up to which they are where each of them takes more than a few values."""
-FEW_VALUES, MOST_LOOKED_AT = 9, 2000
-"""A feature takes few values with so many or fewer differences among so many pairs: flags, small counts."""
-HARD_FROM, HARD_PAIRS = 7, (1000, 50_000)
-"""Features from which, and pairs between which, neither method is sure to get through: both take turns."""
-CARD_FROM, CARD_UP_TO = 5, 12
-"""Features from which a graphics card is worth its start, and up to which boxes get through at all."""
-BOXES_HARD_UP_TO, FEW_POSITIVES = 7, 20
-"""There boxes go first up to so many features, or for so few positives; otherwise the cells do."""
 
 
 class Method(Protocol):
@@ -171,7 +149,7 @@ def check_method(name: str) -> None:
 def check_applies(name: str, arrays: PairArrays) -> None:
     """Whether a method asked for by name applies to a problem, else a ValueError that says why not."""
     entry = METHODS.get(name)
-    reason = None if entry is None or entry.why_not is None else _find(entry.why_not)(arrays)
+    reason = None if entry is None or entry.why_not is None else find(entry.why_not)(arrays)
     if reason is not None:
         raise ValueError(f'method={name!r} does not apply: {reason}. Use method="auto", which chooses.')
 
@@ -183,76 +161,35 @@ ON_A_CARD = MethodEntry(
     why_not="toprank.exact.gpu.search:why_not",
 )
 """Slices on a graphics card: what they leave behind is what the slices leave."""
-DEVICES = ("auto", "cpu", "gpu")
-
-
-def device_for(device: str, method: str, problem: RankingProblem) -> str:
-    """Where to search, "cpu" or "gpu"; a ValueError says why the graphics card asked for cannot be used.
-
-    >>> problem = RankingProblem.from_labels(np.eye(9, 4), np.arange(9) % 3 == 0, "dcg")
-    >>> device_for("auto", "boxes", problem)
-    'cpu'
-    """
-    if device not in DEVICES:
-        raise ValueError(f"device={device!r} must be one of {', '.join(DEVICES)}.")
-    if device == "cpu" or (device == "auto" and not (method == "auto" and _worth_a_card(problem))):
-        return "cpu"
-    reason = None if method in ("auto", "slices") else f"method={method!r} runs on the CPU"
-    reason = reason or ("the list is too long" if not within_reach(problem) else None)
-    reason = reason or _find("toprank.exact.gpu.device:why_no_card")()
-    reason = reason or _find(str(ON_A_CARD.why_not))(problem.arrays())
-    if reason is not None and device == "gpu":
-        raise ValueError(f'device="gpu": {reason}. Use device="auto", which takes the CPU then.')
-    return "cpu" if reason is not None else "gpu"
-
-
-def checked(problem: RankingProblem, method: str, device: str, *, shared: bool = False) -> tuple[str, str]:
-    """How and where to search, else a ValueError that says what cannot be; `shared`: others search."""
-    check_method(method)
-    if within_reach(problem):
-        check_applies(method, problem.arrays())
-    if shared and device == "gpu":
-        raise ValueError('device="gpu": the workers of a cluster search on CPUs; leave out one of the two.')
-    device = "cpu" if shared else device_for(device, method, problem)
-    return "slices" if device == "gpu" else method, device
-
-
-def _worth_a_card(problem: RankingProblem) -> bool:
-    """Where a card is known to be the quicker one: some features, none of which takes few values only."""
-    return (
-        CARD_FROM <= problem.n_features <= CARD_UP_TO
-        and within_reach(problem)
-        and _smooth(problem.arrays().differences)
-    )
 
 
 def make_method(name: str, arrays: PairArrays, *, device: str = "cpu", **options: Any) -> Method:
     """A fresh search by name."""
     entry = ON_A_CARD if device == "gpu" else METHODS[name]
-    made: Method = _find(entry.search)(arrays, **options)
+    made: Method = find(entry.search)(arrays, **options)
     return made
 
 
 def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
     """The search that a checkpoint was taken from."""
-    resumed: Method = _find(METHODS[name].resume)(arrays, saved, n_jobs=n_jobs)
+    resumed: Method = find(METHODS[name].resume)(arrays, saved, n_jobs=n_jobs)
     return resumed
 
 
 def method_from_plan(name: str, arrays: PairArrays, plan: dict[str, Any]) -> Any:
     """The search that a plan was made of, without nodes: to take part in it elsewhere, on one thread."""
-    return _find(METHODS[name].search).from_plan(arrays, plan)
+    return find(METHODS[name].search).from_plan(arrays, plan)
 
 
 def replay_log(name: str, arrays: PairArrays, log: dict[bytes, bytes], bound: float) -> list[str]:
     """What a search's log fails to show of the claim that nothing reaches the bound."""
     if name not in METHODS:
         return [f"the log of the method {name!r} cannot be replayed"]
-    complaints: list[str] = _find(METHODS[name].replay)(arrays, log, bound)
+    complaints: list[str] = find(METHODS[name].replay)(arrays, log, bound)
     return complaints
 
 
-def _find(place: str) -> Any:
+def find(place: str) -> Any:
     """What stands at ``"module:name"``; the module is imported only now."""
     module, _, path = place.partition(":")
     found: Any = import_module(module)
@@ -261,100 +198,7 @@ def _find(place: str) -> Any:
     return found
 
 
-# -- which one ----------------------------------------------------------------------------------------
-
-
-def within_reach(problem: RankingProblem) -> bool:
-    """Whether a proof is tried at all: the differences of all pairs must fit in memory."""
-    return problem.n_pairs * problem.n_features <= MOST_ENTRIES
-
-
-def choose(method: str, arrays: PairArrays) -> str:
-    """The method to use on these pairs: boxes, unless there are many features, or some with few values.
-
-    Features with few values (flags, one-hot columns) make many pairs change sides at the same directions,
-    which boxes never separate; the cells between the pairs' hyperplanes do not mind. Nor do they mind pairs
-    that agree in some features and not in others (mostly zeros, say). On hard problems the
-    cells' bound falls at once and then slowly, that of boxes late and then fast, soonest where positives
-    are few; see `companion`.
-
-    >>> X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
-    >>> smooth, coarse = (RankingProblem.from_labels(Z, y).arrays() for Z in (X, np.sign(X)))
-    >>> choose("auto", smooth), choose("auto", coarse), choose("boxes", coarse)
-    ('boxes', 'cells', 'boxes')
-    """
-    if method != "auto":
-        return method
-    d = arrays.differences.shape[1]
-    if d > 2 and _meets_at_axes(arrays):
-        return "cells"
-    if d <= BOXES_UP_TO or (d <= BOXES_SMOOTH_UP_TO and _boxes_first(arrays)):
-        return "boxes"
-    return "cells"
-
-
-def companion(method: str, arrays: PairArrays) -> str | None:
-    """The method to take turns with the one chosen, where it is not clear which will get further.
-
-    >>> X, y = np.random.default_rng(0).normal(size=(200, 8)), np.arange(200) % 20 == 0
-    >>> arrays = RankingProblem.from_labels(X, y).arrays()
-    >>> choose("auto", arrays), companion("auto", arrays), companion("boxes", arrays)
-    ('boxes', 'cells', None)
-    """
-    if method != "auto" or not _hard(arrays):
-        return None
-    return "cells" if choose(method, arrays) == "boxes" else "boxes"
-
-
-def _hard(arrays: PairArrays) -> bool:
-    pairs, d = arrays.differences.shape
-    return HARD_FROM <= d <= BOXES_SMOOTH_UP_TO and HARD_PAIRS[0] <= pairs <= HARD_PAIRS[1]
-
-
-def _meets_at_axes(arrays: PairArrays) -> bool:
-    """Whether many of a few pairs are decided by some features alone, with no margin to tell them apart."""
-    D = arrays.differences
-    if arrays.margin > 0 or len(D) > ZEROS_UP_TO:
-        return False
-    partly = (D == 0).any(axis=1) & D.any(axis=1)
-    return bool(partly.mean() > MANY_ZEROS)
-
-
-def _boxes_first(arrays: PairArrays) -> bool:
-    """Whether boxes are the better bet with a moderate number of features."""
-    smooth = _smooth(arrays.differences)
-    if not _hard(arrays):
-        return smooth
-    few = not arrays.objective.by_pairs and arrays.objective.n_items <= FEW_POSITIVES
-    return few or (smooth and arrays.differences.shape[1] <= BOXES_HARD_UP_TO)
-
-
-def _smooth(differences: Floats) -> bool:
-    """Whether no column takes few values only."""
-    return all(len(np.unique(column)) > FEW_VALUES for column in differences[:MOST_LOOKED_AT].T)
-
-
 # -- compiling ----------------------------------------------------------------------------------------
-
-
-def kernels_for(problem: RankingProblem, method: str = "auto") -> tuple[list[str], list[str]]:
-    """Methods that a search of this problem begins with, and those that may be called in later."""
-    check_method(method)
-    if not within_reach(problem):
-        return [], []
-    arrays = problem.arrays()
-    first = {choose(method, arrays)}
-    if method == "auto" and problem.penalty:
-        first.add("boxes")  # for the small supports
-    other = companion(method, arrays)
-    return sorted(first), [] if other is None or other in first else [other]
-
-
-def compile_for(problem: RankingProblem, method: str = "auto") -> None:
-    """Have all compiled, or read from disk, that a search of this problem may call."""
-    for names in kernels_for(problem, method):
-        for name in names:
-            compile_kernels(name)
 
 
 @cache

@@ -19,9 +19,10 @@ from toprank.exact.sharing import Crew
 __all__ = ["Tandem"]
 
 Floats = NDArray[np.float64]
-HEAD_START = 10.0
-"""Seconds the first method has for itself: most problems take less. After that they take equal turns: the
-bound of the cells tells little about when that of boxes, which falls late, will overtake it."""
+HEAD_START = 3.0
+"""Seconds the first method has for itself: most problems take less. After that they take turns, which the
+bounds have no say in: that of the cells tells little about when that of boxes, which falls late, will
+overtake it."""
 
 
 class Tandem:
@@ -34,6 +35,8 @@ class Tandem:
         Makes the other one for the same problem, given the target it must look for.
     may_begin : callable
         Whether the other one can be made already.
+    share : float
+        Of the time they take turns in, what the other one gets.
     """
 
     def __init__(
@@ -41,10 +44,12 @@ class Tandem:
         first: Method,
         make_second: Callable[[float], Method],
         may_begin: Callable[[], bool] = lambda: True,
+        share: float = 0.5,
     ) -> None:
         self._methods = [first]
         self._seconds = [0.0]
         self._make_second, self._may_begin = make_second, may_begin
+        self._share = share
         self.candidates: list[Floats] = []
         self.bound = first.bound
         self.should_stop = first.should_stop
@@ -70,7 +75,7 @@ class Tandem:
                 return 1 - place
         if len(self._methods) == 1:
             return int(self._seconds[0] >= HEAD_START and self._may_begin())
-        return int(self._seconds[1] < self._seconds[0])
+        return int(self._seconds[1] * (1.0 - self._share) < self._seconds[0] * self._share)
 
     @property
     def _leader(self) -> Method:
