@@ -10,7 +10,6 @@ import pytest
 import exact_oracles as oracles
 from toprank.control import Run
 from toprank.exact import RankingProblem
-from toprank.exact.search.choice import choose, companion
 from toprank.exact.search.driver import search
 from toprank.exact.search.tandem import HEAD_START, Tandem
 from toprank.exact.verification import verify
@@ -177,46 +176,9 @@ def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
     assert bounds == sorted(bounds, reverse=True)
 
 
-def test_only_hard_problems_have_a_companion():
-    rng = np.random.default_rng(0)
-
-    def methods(n, d, positives, *, coarse=False, margin=0.0):
-        X = rng.normal(size=(n, d))
-        X = np.sign(X) if coarse else X
-        problem = RankingProblem.from_labels(X, np.arange(n) < positives, margin=margin)
-        return choose("auto", problem.arrays()), companion("auto", problem.arrays())
-
-    assert methods(50, 3, 20) == ("boxes", None)
-    assert methods(50, 8, 20) == methods(50, 10, 20) == ("slices", None)
-    assert methods(250, 6, 100) == ("slices", None)
-    assert methods(250, 12, 100) == ("cells", None)
-    assert methods(100, 7, 50) == methods(100, 8, 50) == ("slices", ("cells", 0.1))
-    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("slices", ("cells", 0.1))
-    assert methods(100, 7, 50, coarse=True) == methods(30, 5, 10, coarse=True) == ("cells", ("slices", 0.5))
-    assert methods(100, 7, 50, coarse=True, margin=1e-4) == ("cells", ("slices", 0.5))
-    assert methods(30, 11, 10, coarse=True) == ("cells", None)
-    # Longer lists than slices can count.
-    assert methods(300, 7, 20) == ("boxes", ("cells", 0.5))
-    assert methods(300, 8, 30) == ("cells", ("boxes", 0.5))
-
-
 def test_a_fake_second_method_gets_its_share_of_the_time():
     first, second = Fake("slices", np.linspace(9, 8, 900)), Fake("cells", np.linspace(9, 8, 900))
     tandem = Tandem(first, lambda target: second, share=0.1)
     for _ in range(400):
         tandem.advance(1.0, 0.0)
     assert second.nodes == pytest.approx(0.1 * (400 - HEAD_START), abs=2)
-
-
-def test_mostly_zeros_go_to_the_cells():
-    rng = np.random.default_rng(0)
-    X, y = rng.uniform(size=(40, 3)), np.arange(40) % 2
-    zeros = np.where(X < 0.6, 0.0, X)
-    names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (X, zeros, zeros[:, :2])]
-    assert names == ["boxes", "cells", "boxes"]
-    wider = rng.uniform(size=(40, 6))
-    some, most = (np.where(wider < share, 0.0, wider) for share in (0.15, 0.6))
-    names = [choose("auto", RankingProblem.from_labels(Z, y).arrays()) for Z in (some, most)]
-    assert names == ["slices", "cells"]
-    with Run(rng=0) as run:
-        assert search(RankingProblem.from_labels(zeros, y), run).proved

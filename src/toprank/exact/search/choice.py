@@ -17,6 +17,7 @@ from toprank.exact.search.methods import (
 )
 
 __all__ = [
+    "advice",
     "checked",
     "choose",
     "companion",
@@ -100,6 +101,19 @@ def companion(method: str, arrays: PairArrays) -> tuple[str, float] | None:
     if not _hard(arrays):
         return None
     return "boxes" if first == "cells" else "cells", RARE_TURNS if first == "slices" else EQUAL_TURNS
+
+
+TRY_A_MARGIN = (
+    "some features take few values, so that many pairs tie at the same scores: with a margin (margin=1e-4,"
+    " say) a proof is usually much quicker, about all scores that win their pairs by that much"
+)
+
+
+def advice(problem: RankingProblem) -> list[str]:
+    """What may help a proof that did not come to its end."""
+    moderate = BOXES_UP_TO < problem.n_features <= CARD_UP_TO and within_reach(problem)
+    tied = moderate and problem.margin == 0 and not _smooth(problem.arrays().differences)
+    return [TRY_A_MARGIN] if tied else []
 
 
 def _sliced(arrays: PairArrays) -> bool:

@@ -22,7 +22,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.search.account import Account, Options
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
-from toprank.exact.search.choice import checked, choose, companion, within_reach
+from toprank.exact.search.choice import advice, checked, choose, companion, within_reach
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
 from toprank.exact.search.errands import Assignment, Recruit
@@ -183,6 +183,8 @@ class _Driver:
 
     def _certificate(self, proved: bool) -> Certificate:
         best, account = self.incumbent, self.account
+        if not proved and self.run.stopped_by is Status.TIME_LIMIT:
+            account.notes += advice(self.asked)
         if account.settled:
             # Thin wins may have come in since: the bound, which does not know them, must not be below.
             reached = self.asked.evaluate(best.coef)
