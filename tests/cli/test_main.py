@@ -277,7 +277,7 @@ BAD_ARGUMENTS = {
     "no such option any more": ([*RANK, "--top", "10"], "--top"),
     "unknown ranker": ([*RANK, "--ranker", "oracle"], "--ranker 'oracle' is not one of ensemble, logistic"),
     "unknown preference": ([*RANK, "--prefer", "cheap"], "--prefer 'cheap' is not one of best, simple"),
-    "split by nothing": ([*RANK, "--split-by", "nr"], "--split-by 'nr': items.csv has no such column"),
+    "split by nothing": ([*RANK, "--split-by", "nr"], "--split-by 'nr': no such column in items.csv"),
     "ensemble as JSON": (
         ["rank", "items.csv", "-t", "y", *ROLES, "--model", "m2.json"],
         "--model 'm2.json': only linear models are written as JSON. Give the file the ending .skops",

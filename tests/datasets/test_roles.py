@@ -70,7 +70,7 @@ def test_roles_are_not_features(table):
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        (Roles("label"), "target 'label': pumps.csv has no such column"),
+        (Roles("label"), "target 'label': no such column in pumps.csv"),
         (Roles("y", id="nr"), "id 'nr'"),
         (Roles("y", qid="nr"), "qid 'nr'"),
         (Roles("y", ignore=("nr",)), "ignore 'nr'"),

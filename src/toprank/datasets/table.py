@@ -94,7 +94,7 @@ class Table:
         """One column; `argument` is what the message blames when there is none of that name."""
         if name not in self.frame.columns:
             raise InputError(
-                f"{argument} {name!r}: {self.source} has no such column; it has {_listed(self.columns)}."
+                f"{argument} {name!r}: no such column in {self.source}; there are {_listed(self.columns)}."
             )
         return self.frame[name]
 
