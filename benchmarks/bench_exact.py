@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -101,6 +102,15 @@ def two_clouds() -> Task:
 def dataset(name: str, k: int | None, seed: int, statistic: str = "dcg") -> Task:
     data = load(name, all_columns=name != "glow500")
     return top_rows(*half(np.asarray(data.X, dtype=float), data.y, seed), k, statistic)
+
+
+def with_margin(task: Task, margin: float) -> Task:
+    """The same list, its pairs won by so much of their length at least."""
+    return Task(replace(task.problem, margin=margin), task.start)
+
+
+def made_with_margin(make: Callable[[], Task], margin: float) -> Task:
+    return with_margin(make(), margin)
 
 
 def proofs(seeds: int) -> dict[str, Callable[[], Task]]:
@@ -233,7 +243,8 @@ def show_proofs(tasks: dict[str, Callable[[], Task]], options: argparse.Namespac
     for label, make in tasks.items():
         if options.only in label:
             with processes(1) as pool:
-                line = pool.submit(by_search, make, options.seconds, threads, None, options.method)
+                wider = partial(made_with_margin, make, options.margin)
+                line = pool.submit(by_search, wider, options.seconds, threads, None, options.method)
                 show(label, "search", line.result())
 
 
@@ -282,6 +293,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--method", default="auto", help="of the proofs and statistics: boxes, cells, slices")
+    parser.add_argument(
+        "--margin", type=float, default=0.0, help="of the proofs and statistics"
+    )
     options = parser.parse_args()
     parts = options.parts.split(",")
     if "compilation" in parts:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench_exact import dataset
+from bench_exact import dataset, with_margin
 from toprank.control import Run
 from toprank.exact import sharing
 from toprank.exact.search.choice import compile_for, kernels_for
@@ -80,7 +80,7 @@ def on_threads(task, method, threads):
 
 
 def measure(options):
-    task = dataset(options.data, options.k, options.seed)
+    task = with_margin(dataset(options.data, options.k, options.seed), options.margin)
     compile_for(task.problem, options.method)
     log, times = [], {}
     for _ in range(options.repeats):
@@ -300,6 +300,7 @@ def main():
     parser.add_argument("--k", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--method", default="auto")
+    parser.add_argument("--margin", type=float, default=0.0, help="by how much of its length a pair is won")
     parser.add_argument("--who", default="threads2,workers2,workers1")
     parser.add_argument("--errands", type=int, default=200, help="to time one by one, and ten at a time")
     parser.add_argument("--repeats", type=int, default=2)
