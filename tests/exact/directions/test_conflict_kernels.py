@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from toprank.exact import RankingProblem
-from toprank.exact.directions._conflict_kernels import close, conflict
+from toprank.exact.directions._conflict_kernels import close, conflict, is_conflict
 from toprank.exact.directions.frame import build_frame
 
 
@@ -130,3 +130,38 @@ def test_a_box_is_not_closed_in_fewer_tries_than_it_takes():
     assert answers[0] == -1
     assert answers[-1] == 1
     assert answers == sorted(answers)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_combination_of_pairs_is_a_conflict_where_it_is_below_zero_at_every_corner(seed):
+    rng = np.random.default_rng(seed)
+    axes = int(rng.integers(1, 5))
+    rows = rng.integers(-3, 4, size=(4, axes + 1)).astype(float)
+    rows[:, 0] -= 2 * axes - 1
+    basis, inverse = np.full(axes + 1, -2), np.zeros((axes + 1, axes + 1))
+    chosen = rng.choice(axes + 1, size=min(3, axes + 1), replace=False)
+    basis[chosen] = rng.choice(4, size=len(chosen), replace=False)
+    inverse[:, 0] = rng.integers(0, 3, size=axes + 1)  # those of axes do not count
+    together = sum((inverse[i, 0] * rows[basis[i]] for i in chosen), start=np.zeros(axes + 1))
+    corners = itertools.product((-1.0, 1.0), repeat=axes)
+    highest = max(together[0] + together[1:] @ corner for corner in corners)
+    assert is_conflict(axes + 1, rows, basis, inverse, np.empty(axes + 1)) == (highest < 0.0)
+
+
+@pytest.mark.parametrize("power", [40, 48, 51])
+def test_pairs_that_are_all_but_opposed_are_no_conflict(power):
+    """Both are won in a sliver that no float can tell from nothing; only whole numbers know of it."""
+    a, b, c, *others = np.random.default_rng(5).integers(-(2**20), 2**20, size=(9, 3)) / 2.0**21
+    X = np.array([a, b, c + b, c + a + [0.0, 2.0**-power, 0.0], *others])
+    # The others are there for the coordinates, which would pull two pairs alone apart.
+    problem = RankingProblem.from_preferences(X, [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (5, 8)])
+    frame = build_frame(problem.arrays(), plane=False)
+    E, error, gains = frame.problem.E, frame.problem.error, frame.problem.gain
+    total, doubt, answers = int(gains[:2].sum()), 2.0 * error.max() + 1e-10, []
+    for face, sign in itertools.product(range(E.shape[1]), (1.0, -1.0)):
+        half = np.where(np.arange(E.shape[1]) == face, 0.0, 1.0)
+        rows = np.column_stack([sign * E[:2, face] + 2.0 * error[:2], np.delete(E[:2], face, axis=1)])
+        axes, *arrays = room_for_pairs(rows, np.arange(2, dtype=np.int32), half)
+        rest = frame.problem.count.copy(), frame.problem.at_most.copy()
+        answers.append(close(total, total, 2, axes, 100, 0, *arrays, doubt, frame.problem, *rest)[0])
+    assert min(answers) < 1  # the sliver is on one of the faces, if not on two
