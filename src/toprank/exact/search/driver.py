@@ -76,7 +76,7 @@ def search(
         How to search: boxes of directions with one coordinate swept (few features, long lists), cells
         between hyperplanes with packed infeasible subsystems (more features), or boxes cut into slices
         (lists of at most 255 positives and 255 negatives). "auto" chooses; on problems too hard to tell,
-        another one is called in after ten seconds and they take turns.
+        another one is called in after three seconds and they take turns.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
