@@ -20,6 +20,8 @@ SOURCES = Path(toprank.__file__).parent
 # system. Folders cannot be opened on Windows, hence not synchronised.
 BUILT_ON = """
 import joblib, matplotlib, numba, numpy, pandas, rich.console, scipy.optimize, sklearn.linear_model, typer
+from threadpoolctl import ThreadpoolController
+ThreadpoolController()  # looks for the C library when first asked
 """
 TAKEN_AWAY = """
 import os, signal, sys

@@ -15,7 +15,7 @@ from toprank.scale.logistic import NotConvergedWarning, logistic_regression
 
 @pytest.fixture(autouse=True)
 def here():
-    with dask.config.set(scheduler="synchronous"):
+    with dask.config.set(scheduler=dask.get):  # by its name, Dask may warn of an open client
         yield
 
 

@@ -77,7 +77,8 @@ class Bars:
         return self
 
     def __exit__(self, *about: object) -> None:
-        self._bars.stop()
+        if not self._bars.disable:  # older rich ends even a display that never began, with an empty line
+            self._bars.stop()
 
     def stage(self, text: str, *, steps: int | None = None, seconds: float | None = None) -> None:
         """Replace the bar by one for the next piece of work."""

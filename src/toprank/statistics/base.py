@@ -347,6 +347,7 @@ class LinearRankStatistic(BipartiteStatistic):
                 weights, depths, groups.n, groups.n_pos
             )
         kinds, which = np.unique(np.stack((depths, groups.n, groups.n_pos)), axis=1, return_inverse=True)
+        which = which.ravel()  # numpy 2.0.0 has it in two dimensions
         tables = [self._undivided(*kind) for kind in kinds.T.tolist()]
         pairs = zip(tables, kinds.T.tolist(), strict=True)
         divisors = np.array([float(self._divisor(table, *kind)) for table, kind in pairs])

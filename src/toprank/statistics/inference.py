@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.control import Seed, generator
 from toprank.statistics.base import RankStatistic, Ties
 from toprank.statistics.groups import check_ties
 from toprank.statistics.inputs import as_vector, read_scores
@@ -207,7 +208,7 @@ def bootstrap_difference(
     n_resamples: int = 1000,
     confidence: float = 0.95,
     method: Method = "bca",
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> BootstrapInterval:
     """Interval for how much better one ranker's statistic is than another's on the same test set.
@@ -229,7 +230,7 @@ def bootstrap_difference(
         Between 0 and 1.
     method : {"bca", "percentile"}
         BCa corrects the percentiles for bias and skewness (Efron 1987).
-    random_state : int, numpy Generator or None
+    random_state : int, numpy Generator, RandomState or None
     n_jobs : int, optional
         Threads, as in joblib.
 
@@ -247,10 +248,9 @@ def bootstrap_difference(
     (True, True)
     """
     _check_options(ties, n_resamples, confidence, method)
-    found = get(statistic)
-    labels = as_vector(y, "y")
+    found, labels = get(statistic), as_vector(y, "y")
     scores = (read_scores(first, labels.size, "first"), read_scores(second, labels.size, "second"))
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     if qid is None:
         pair = _OnRows.of(found, ties, labels, *scores)
         values = (pair.value(0), pair.value(1))

@@ -208,7 +208,8 @@ def independent_columns(rows: Floats, upper: Numbers, lower: Numbers) -> Places:
     few = slice(None, None, max(1, len(upper) // (64 + 8 * d)))
     if is_regular(rows, upper[few], lower[few]):
         return np.arange(d)
-    graph = coo_array((np.ones(len(upper)), (upper, lower)), shape=(n, n)).tocsr()
+    ends_of_pairs = upper.astype(np.int32), lower.astype(np.int32)  # before scipy 1.16 it takes no others
+    graph = coo_array((np.ones(len(upper)), ends_of_pairs), shape=(n, n)).tocsr()
     forest = minimum_spanning_tree(graph).tocoo()
     ends = forest.row.astype(np.int64), forest.col.astype(np.int64)
     book = ledger(rows, *ends)

@@ -71,8 +71,7 @@ def _variables(model: Any, program: MixedIntegerProgram) -> list[Any]:
 
 def _rows(model: Any, program: MixedIntegerProgram, variables: list[Any], run: Run) -> None:
     """Add the rows one by one, as PySCIPOpt wants them: slow enough to look at the clock."""
-    from pyscipopt import ExprCons
-    from pyscipopt.scip import Expr, Term
+    from pyscipopt.scip import Expr, ExprCons, Term
 
     rows = program.rows
     terms = [Term(variable) for variable in variables]
