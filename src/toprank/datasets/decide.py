@@ -77,17 +77,18 @@ def described(table: Table, declared: Declared | None = None) -> Table:
     import pandas as pd
 
     declared = declared or Declared()
+    # Once each: with thousands of columns, taking them out of the frame is most of the work.
+    columns = {name: table.frame[name] for name in table.columns}
     evidence = {
-        name: Evidence.of(table.frame[name], declared.missing(name))
-        for name in table.columns
-        if needs_a_look(table.frame[name])
+        name: Evidence.of(cells, declared.missing(name))
+        for name, cells in columns.items()
+        if needs_a_look(cells)
     }
     readings: dict[str, Reading] = {}
     notes: list[Note] = []
     frame = table.frame.copy(deep=False)
-    decided = read_columns({name: table.frame[name] for name in table.columns}, evidence, declared)
-    for name, (reading, about) in decided.items():
-        cells = table.frame[name]
+    for name, (reading, about) in read_columns(columns, evidence, declared).items():
+        cells = columns[name]
         if not isinstance(reading, TextReading):
             values = reading.read(cells)
             about += sentinel_notes(name, values, reading)
