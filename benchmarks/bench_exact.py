@@ -293,9 +293,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--method", default="auto", help="of the proofs and statistics: boxes, cells, slices")
-    parser.add_argument(
-        "--margin", type=float, default=0.0, help="of the proofs and statistics"
-    )
+    parser.add_argument("--margin", type=float, default=0.0, help="of the proofs and statistics")
     options = parser.parse_args()
     parts = options.parts.split(",")
     if "compilation" in parts:

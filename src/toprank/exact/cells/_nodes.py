@@ -3,6 +3,7 @@
 The arrays are explained in `_layout`.
 """
 
+import numpy as np
 from numba import njit
 
 from toprank.exact.cells._clauses import learn, note, note_clause, propagate
@@ -222,7 +223,9 @@ def _bound(walk, state, level, region):
     keep(walk.lp, walk.corner, region, True)
     sets.found[1, LENGTH] = 0
     if bound >= control[TARGET]:
-        bound = pack(walk, state, bound, region, 1)
+        bound = pack(
+            walk, state, bound, region, np.int64(1)
+        )  # not 0: a type of its own to Numba, which would compile what is called with it twice
     walk.tree.bounds[level] = min(walk.tree.bounds[level], bound)
     return bound
 
@@ -258,7 +261,7 @@ def process(walk, level):
             # Nothing was packed. Do all undecided units fit, those without budget too?
             control[N_ROWS] = region
             keep(lp, walk.corner, region, False)
-            bound = pack(walk, state, bound, region, 0)
+            bound = pack(walk, state, bound, region, np.int64(0))
         score(walk.facts.columns, lp.vertex, walk.room.scores)
         estimate(walk, state, walk.tree.expected[level])
         _offer(walk)
