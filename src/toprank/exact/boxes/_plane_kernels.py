@@ -19,9 +19,7 @@ def sweep_face(problem, fixed, sign, k, low, high, margin, safe, target, value, 
     """
     E, error = problem.E, problem.error
     tally = fresh_tally(problem, problem.count.copy(), problem.at_most.copy())
-    events = np.int64(
-        0
-    )  # not 0: a type of its own to Numba, which would compile what is called with it twice
+    events = np.int64(0)  # a constant would be a type of its own
     out[0] = 0.5 * (low + high)
     for p in range(E.shape[0]):
         top = sign * E[p, fixed] - margin + (-error[p] if safe else error[p])

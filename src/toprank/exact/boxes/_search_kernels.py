@@ -240,9 +240,7 @@ def search(problem, work, rules, k, target, max_work):
             done += first - span[level, 0] + 10
             least, most = norm_range(mid[below], half[below], k, low, high, problem.norm, problem.norm_error)
             need = margin * least * (1.0 - 1e-15)
-            events = np.int64(
-                0
-            )  # not 0: a type of its own to Numba, which would compile what is called with it twice
+            events = np.int64(0)  # a constant is another type, for which all would be compiled again
             split = axis if axis != ROOT and axis != k else 0
             shrink = half[below, split] if axis != ROOT and axis != k else 0.0
             move = shrink if stage == 1 else -shrink

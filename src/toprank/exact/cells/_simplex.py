@@ -244,7 +244,7 @@ def _certify_dependence(facts, lp, literal, found, least):
     signs = np.empty(d + 1)
     sum_of_rows = np.zeros(d)
     mass = 0.0
-    count = np.int64(0)  # not 0: a type of its own to Numba, which would compile what is called with it twice
+    count = np.int64(0)  # a constant would be a type of its own
     for k in range(d + 1):
         other = literal if k == d else ids[basis[k]]
         t = 1.0 if k == d else -vertex[d + 1, k]

@@ -107,7 +107,7 @@ def closed(problem, lists, work, pack, need, slack, tries, target, margin):
     if value < target:
         return True, value
     axes, doubt = fill_rows(problem, work, n, need)
-    begin = np.int64(0)  # not 0: a type of its own to Numba, which would compile what is called with it twice
+    begin = np.int64(0)  # a constant would be a type of its own
     answer, _ = close(
         value, target, n, axes, tries, begin, work.ids, work.rows, work.wide, work.flags, work.lp,
         2.0 * doubt + 1e-10 if margin == 0.0 else 0.0, problem, work.count, work.at_most,

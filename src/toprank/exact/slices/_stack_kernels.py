@@ -134,7 +134,7 @@ def load(problem, work, place, base, value, bound, every):
             n += 1
     work.packs.base[: base.size] = base
     work.packs.value[0] = value
-    begin = np.int64(0)  # not 0: a type of its own to Numba, which would compile what is called with it twice
+    begin = np.int64(0)  # a constant would be a type of its own
     start_pack(problem, work.packs, begin, begin, np.inf, np.inf, every, work.mid, work.half, work.axes)
     work.regs[LEVEL] = 0
     work.plan[0, 0] = ROOT
