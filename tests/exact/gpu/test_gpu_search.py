@@ -152,3 +152,14 @@ def test_problems_that_are_not_for_a_card(monkeypatch):
     smooth = RankingProblem.from_labels(X, y)
     assert device_for("auto", "auto", smooth) == "gpu"
     assert device_for("auto", "boxes", smooth) == "cpu"
+
+
+def test_the_clock_is_served_while_the_kernels_of_the_threads_are_compiled(monkeypatch):
+    monkeypatch.setattr("toprank.exact.gpu.search.SMALLEST_STRICT_BOX", 0.3)  # most boxes are left to the CPU
+    problem, waits = problem_of("normal", 3), []
+    search = GpuSearch(problem.arrays(), device=EmulatedCard(3))
+    search.threads_ready = lambda seconds: waits.append(seconds) or len(waits) > 2
+    found, known = through(search), through(SliceSearch(problem.arrays()))
+    assert best_of(problem, found) == pytest.approx(best_of(problem, known), abs=1e-12)
+    assert len(waits) >= 3
+    assert all(0 <= seconds <= 0.3 for seconds in waits)

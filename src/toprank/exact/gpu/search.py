@@ -8,6 +8,7 @@ them by linear programs and in whole numbers. Logs, checkpoints and certificates
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,8 @@ class GpuSearch(SliceSearch):
         What runs the kernel; None for the graphics card.
     """
 
+    threads_ready: Callable[[float], bool] = staticmethod(lambda seconds: True)
+    """Whether the kernels of the threads can be called; waits for their compilation, at most so long."""
     _given: Any = None
     _pool: Pool | None = None
     _doubtful = 0
@@ -93,7 +96,8 @@ class GpuSearch(SliceSearch):
         if self._pool.length == 0:
             for box in self._pool.aside(self._target):
                 self._push(box)
-            super()._explore(deadline)
+            if not self._heap or self.threads_ready(max(deadline - time.perf_counter(), 0.0)):
+                super()._explore(deadline)
 
     def _hand_in(self) -> None:
         """All open boxes to the card."""

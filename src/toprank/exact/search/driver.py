@@ -262,6 +262,8 @@ class _Driver:
                 name, arrays, target=target, direction=direction, n_jobs=self.options.n_jobs, keep_log=keep,
                 device=self.options.device,
             )  # fmt: skip
+            if self.options.device == "gpu":
+                method.threads_ready = partial(kernels_there, [name])  # type: ignore[attr-defined]
             return self._manned(method, support)
 
         account.used = choose(self.options.method, arrays)
