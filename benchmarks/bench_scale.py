@@ -187,7 +187,7 @@ def run_path(path, folder):
 def learn_in_passes(folder):
     """The command, on files that count as too large whatever their size; returns the coefficients."""
     from toprank.cli.main import main as toprank
-    from toprank.workflow import many_files
+    from toprank.workflow.reading import many_files
 
     many_files.FITS = 0
     command = ["rank", str(folder / "items"), "--target", "y", "--ranker", "logistic", "--quiet"]

@@ -11,7 +11,7 @@ from clock import Clock
 from toprank.control import Status
 from toprank.datasets import Labelled, Roles, Table
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Source
+from toprank.workflow.reading.source import Source
 
 pytestmark = pytest.mark.wall_clock
 

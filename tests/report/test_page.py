@@ -20,7 +20,7 @@ from toprank.workflow import rank as rank_module
 from toprank.workflow.deliver import Delivery
 from toprank.workflow.page import MOST_DATA_COLUMNS, comparison_page_of, page_summary, ranking_page_of
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.summary import ranking_summary
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from toprank.screen import pieces
 from toprank.screen.ranking import show_ranking
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 
 
 @pytest.fixture(scope="module")

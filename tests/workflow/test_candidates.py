@@ -3,7 +3,7 @@ import numpy as np
 from toprank.datasets import inspections
 from toprank.workflow.candidates import candidates_for, choose
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 
 NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2])
 PLAIN = (10 + NOISE).tolist()

@@ -5,7 +5,7 @@ import pytest
 from made_up_reports import frame, report_of
 from toprank.workflow.groups import MOST_GROUPS, group_shares
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 
 
 def test_shares_are_counted():

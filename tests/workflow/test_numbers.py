@@ -16,7 +16,7 @@ from toprank.workflow.compare import CompareOptions, compare_rankers
 from toprank.workflow.fitting import Items
 from toprank.workflow.hits import means_up_to
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.summary import ranking_summary
 
 

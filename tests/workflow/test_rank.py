@@ -16,7 +16,7 @@ from toprank.workflow.fitting import Items, outcome_sentence
 from toprank.workflow.flags import each_once
 from toprank.workflow.held_out import HeldOut, Judged, chance_value
 from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.splits import out_of_fold_splits
 
 

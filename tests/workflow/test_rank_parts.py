@@ -9,11 +9,12 @@ from scale_items import items
 from toprank.cli.main import main
 from toprank.datasets import InputError, learn_encoder
 from toprank.model import load_model
-from toprank.workflow import many_files, rank_parts
-from toprank.workflow.many_files import read_many, too_large
+from toprank.workflow import rank_parts
 from toprank.workflow.options import RankOptions
 from toprank.workflow.rank_files import open_files, rank_files
-from toprank.workflow.source import Columns
+from toprank.workflow.reading import many_files
+from toprank.workflow.reading.many_files import read_many, too_large
+from toprank.workflow.reading.source import Columns
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

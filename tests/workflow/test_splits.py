@@ -4,8 +4,8 @@ import pytest
 
 from toprank.datasets import InputError, Table
 from toprank.workflow.fitting import Items
-from toprank.workflow.source import Columns, open_source
-from toprank.workflow.split_by import split_column
+from toprank.workflow.reading.source import Columns, open_source
+from toprank.workflow.reading.split_by import split_column
 from toprank.workflow.splits import held_out_by, held_out_splits, out_of_fold_splits
 
 

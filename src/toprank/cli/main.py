@@ -168,7 +168,7 @@ def rank(
     from toprank.workflow.exact_options import ExactOptions
     from toprank.workflow.options import RankOptions, check_base
     from toprank.workflow.rank_files import only_one, rank_files, way_to_learn
-    from toprank.workflow.source import Columns
+    from toprank.workflow.reading.source import Columns
     from toprank.workflow.summary import ranking_summary
 
     columns, exact = asked(context, Columns), asked(context, ExactOptions, constraints=constraints)
@@ -249,7 +249,7 @@ def compare(
     """
     from toprank.workflow.compare import CompareOptions, compare_rankers
     from toprank.workflow.deliver import Delivery
-    from toprank.workflow.source import Columns, open_source
+    from toprank.workflow.reading.source import Columns, open_source
     from toprank.workflow.summary import comparison_summary
 
     columns, options = asked(context, Columns), asked(context, CompareOptions)

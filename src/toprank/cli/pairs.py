@@ -11,7 +11,7 @@ from toprank.cli.options import print_json, start_bars
 
 if TYPE_CHECKING:
     from toprank.workflow.by_pairs import PairOptions
-    from toprank.workflow.source import Columns
+    from toprank.workflow.reading.source import Columns
 
 __all__ = ["rank_pairs", "refuse_beside_pairs"]
 

@@ -22,7 +22,7 @@ from toprank.preferences import pair_folds
 from toprank.workflow.exact_options import ExactOptions
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.listing import plain_list
-from toprank.workflow.source import Columns, read_items
+from toprank.workflow.reading.source import Columns, read_items
 from toprank.workflow.watch import Silent, Watch
 
 if TYPE_CHECKING:

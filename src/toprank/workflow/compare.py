@@ -23,8 +23,8 @@ from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
 from toprank.workflow.flags import each_once
 from toprank.workflow.options import checked_settings
+from toprank.workflow.reading.source import FEWEST_NUMBERS, Source, provenance
 from toprank.workflow.regression import blend, contenders_for_numbers
-from toprank.workflow.source import FEWEST_NUMBERS, Source, provenance
 from toprank.workflow.splits import held_out_splits
 from toprank.workflow.watch import Silent, Watch
 

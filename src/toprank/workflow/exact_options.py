@@ -30,7 +30,7 @@ class ExactOptions:
     threshold : float or None
         Score of the first list from which items are reranked, instead of a number of them.
     constraints : Path or None
-        A TOML file of demands, see `toprank.workflow.demands`.
+        A TOML file of demands, see `toprank.workflow.reading.demands`.
 
     Examples
     --------

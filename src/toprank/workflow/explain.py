@@ -16,7 +16,7 @@ from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.model import RankingModel, load_model
 from toprank.model.ranking import ordered_by, ranks_of
 from toprank.workflow.contributions import cells_in_words, contributions, features_of
-from toprank.workflow.source import read_items
+from toprank.workflow.reading.source import read_items
 
 __all__ = ["Explanation", "Part", "explain_item"]
 

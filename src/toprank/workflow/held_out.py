@@ -23,10 +23,10 @@ from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_valu
 from toprank.workflow.aims import chance_by_lot
 from toprank.workflow.candidates import LOGISTIC, label_of, made_for
 from toprank.workflow.contributions import features_of, importance_at, linear_coefficients
-from toprank.workflow.demands import Demands
 from toprank.workflow.fitting import Items, fit_quietly, value_of, without_order
 from toprank.workflow.hits import Hits, SplitScores, hits_table
-from toprank.workflow.source import Source
+from toprank.workflow.reading.demands import Demands
+from toprank.workflow.reading.source import Source
 
 __all__ = ["HeldOut", "Judged", "Task", "chance_value", "figure_of", "judge"]
 

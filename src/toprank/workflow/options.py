@@ -17,8 +17,8 @@ from toprank.statistics import LinearRankStatistic
 from toprank.workflow.aims import Aim, aim_of
 from toprank.workflow.exact_options import ExactOptions
 from toprank.workflow.fitting import value_of
+from toprank.workflow.reading.source import Source
 from toprank.workflow.regression import REGRESSORS, RIDGE, names_for_numbers
-from toprank.workflow.source import Source
 
 __all__ = [
     "PREFERENCES",

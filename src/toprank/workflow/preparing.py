@@ -10,10 +10,10 @@ from toprank.datasets import InputError
 from toprank.lineup import ENSEMBLE, Settings
 from toprank.workflow.aims import IN_WORDS, Aim
 from toprank.workflow.candidates import fits_an_ensemble, label_of
-from toprank.workflow.demands import Demands, read_demands
 from toprank.workflow.fitting import Items
 from toprank.workflow.options import PREFERENCES, RankOptions, check_kind, checked_settings
-from toprank.workflow.source import Source
+from toprank.workflow.reading.demands import Demands, read_demands
+from toprank.workflow.reading.source import Source
 
 __all__ = ["able", "about_labels", "asked_for"]
 

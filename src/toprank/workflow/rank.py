@@ -38,9 +38,9 @@ from toprank.workflow.hints import column_hints, repeated_rows, width_hint
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
 from toprank.workflow.options import RankOptions
 from toprank.workflow.preparing import able, about_labels, asked_for
+from toprank.workflow.reading.source import Source, provenance
 from toprank.workflow.regression import members_of_blend
 from toprank.workflow.report import RankReport, column_worths
-from toprank.workflow.source import Source, provenance
 from toprank.workflow.splits import held_out_by, held_out_splits
 from toprank.workflow.watch import Silent, Watch
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from toprank.datasets import InputError
 from toprank.scale.addresses import is_many
-from toprank.workflow.many_files import read_many, too_large
 from toprank.workflow.options import RankOptions, in_passes
 from toprank.workflow.rank import rank_items
+from toprank.workflow.reading.many_files import read_many, too_large
+from toprank.workflow.reading.source import Columns, Source, open_source, read_new, source_of, text_columns_of
 from toprank.workflow.report import RankReport
-from toprank.workflow.source import Columns, Source, open_source, read_new, source_of, text_columns_of
 from toprank.workflow.watch import Watch
 
 __all__ = ["only_one", "open_files", "rank_files", "way_to_learn"]
@@ -36,7 +36,7 @@ def rank_files(
     new : str, optional
         A file of unseen items to rank instead; where the labelled ones are large, also a folder or a pattern.
     large : bool
-        Whether they are learned from in passes, see `toprank.workflow.many_files.too_large`.
+        Whether they are learned from in passes, see `toprank.workflow.reading.many_files.too_large`.
     watch : Watch, optional
         Told about the progress.
     """

@@ -44,8 +44,8 @@ from toprank.workflow.held_out import HeldOut, Judged, chance_value
 from toprank.workflow.listing import UNSEEN, USED, reasons_for
 from toprank.workflow.options import RankOptions, in_passes
 from toprank.workflow.preparing import asked_for
+from toprank.workflow.reading.source import Columns, Source, provenance
 from toprank.workflow.report import RankReport, column_worths
-from toprank.workflow.source import Columns, Source, provenance
 from toprank.workflow.stream import Speed, best_listing
 from toprank.workflow.watch import Silent, Watch
 

@@ -15,7 +15,7 @@ from toprank.workflow.fitting import value_of
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.held_out import chance_value
 from toprank.workflow.listing import plain_list
-from toprank.workflow.source import read_items, read_select
+from toprank.workflow.reading.source import read_items, read_select
 
 if TYPE_CHECKING:
     import pandas as pd

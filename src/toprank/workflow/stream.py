@@ -23,8 +23,8 @@ from toprank.scale.score_files import ScoreFiles
 from toprank.scale.scoring import Found, score_parts
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.listing import reasons_in_words
+from toprank.workflow.reading.source import is_name
 from toprank.workflow.score import ScoreReport
-from toprank.workflow.source import is_name
 from toprank.workflow.watch import Silent, Watch
 
 if TYPE_CHECKING:

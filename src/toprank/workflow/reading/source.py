@@ -19,7 +19,7 @@ from toprank.datasets.load import Dataset
 from toprank.datasets.table import SVMLIGHT_QUERY, SVMLIGHT_TARGET
 from toprank.labels import LabelKind
 from toprank.workflow.flags import in_flags
-from toprank.workflow.split_by import split_column
+from toprank.workflow.reading.split_by import split_column
 
 __all__ = [
     "Columns",

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from toprank import statistics
 from toprank.datasets import InputError, half_splits, learn_encoder
-from toprank.workflow.source import Columns, open_source, read_new
+from toprank.workflow.reading.source import Columns, open_source, read_new
 
 
 class _Pipe:

@@ -14,7 +14,7 @@ from toprank.datasets.table import table_format
 from toprank.output import write_whole
 from toprank.scale.addresses import STREAMED, File, is_many, list_files
 from toprank.scale.parts import Part, open_parts
-from toprank.workflow.source import Columns, is_name
+from toprank.workflow.reading.source import Columns, is_name
 
 if TYPE_CHECKING:
     import pandas as pd
