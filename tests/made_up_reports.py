@@ -13,10 +13,10 @@ from toprank.rankers.exact import ExactRanker
 from toprank.statistics import get
 from toprank.workflow.advice import Figures
 from toprank.workflow.compare import CompareReport
-from toprank.workflow.fitting import Items
 from toprank.workflow.found import found_within
 from toprank.workflow.groups import group_shares
 from toprank.workflow.held_out import HeldOut, Judged
+from toprank.workflow.learning.fitting import Items
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, Place, list_items
 from toprank.workflow.report import RankReport, column_worths
 

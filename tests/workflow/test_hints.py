@@ -3,8 +3,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from toprank.datasets import Table, learn_encoder
-from toprank.workflow.fitting import Items
 from toprank.workflow.hints import column_hints, repeated_rows
+from toprank.workflow.learning.fitting import Items
 
 
 def _hints(table, y):

@@ -11,10 +11,10 @@ import toprank
 from toprank.cli.main import main
 from toprank.lineup import Settings
 from toprank.statistics import get
-from toprank.workflow import regression
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.fitting import Items
 from toprank.workflow.hits import means_up_to
+from toprank.workflow.learning import regression
+from toprank.workflow.learning.fitting import Items
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.summary import ranking_summary

@@ -12,12 +12,12 @@ from toprank.statistics import get
 from toprank.workflow import compare as compare_module
 from toprank.workflow import rank as rank_module
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.fitting import Items, outcome_sentence
 from toprank.workflow.flags import each_once
 from toprank.workflow.held_out import HeldOut, Judged, chance_value
+from toprank.workflow.learning.fitting import Items, outcome_sentence
+from toprank.workflow.learning.splits import out_of_fold_splits
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
-from toprank.workflow.splits import out_of_fold_splits
 
 
 def _frame(n=160, seed=0):

@@ -205,7 +205,7 @@ def _show_worth(console: Console, report: RankReport) -> None:
 
 def _beside(report: RankReport) -> str:
     """How the labelled list differs from the baseline's, where that is another one."""
-    from toprank.workflow.candidates import label_of
+    from toprank.workflow.learning.candidates import label_of
 
     if report.found is None or report.delivered == report.baseline:
         return ""
@@ -216,8 +216,8 @@ def _beside(report: RankReport) -> str:
 
 
 def _hits_grid(report: RankReport) -> Grid:
-    from toprank.workflow.candidates import label_of
     from toprank.workflow.held_out import figure_of
+    from toprank.workflow.learning.candidates import label_of
 
     held_out = report.held_out
     assert held_out is not None  # the caller looked

@@ -9,8 +9,8 @@ import numpy as np
 
 from toprank.base import best_first
 from toprank.workflow.cut_offs import cut_offs
-from toprank.workflow.fitting import Items
 from toprank.workflow.hits import chances_of, hits_up_to, means_up_to
+from toprank.workflow.learning.fitting import Items
 from toprank.workflow.listing import OUT_OF_FOLD, Place
 
 __all__ = ["Found", "found_within"]

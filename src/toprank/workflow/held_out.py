@@ -21,10 +21,10 @@ from toprank.statistics import LinearRankStatistic, RankStatistic, TopGain, get
 from toprank.statistics.inference import holm
 from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
 from toprank.workflow.aims import chance_by_lot
-from toprank.workflow.candidates import LOGISTIC, label_of, made_for
 from toprank.workflow.contributions import features_of, importance_at, linear_coefficients
-from toprank.workflow.fitting import Items, fit_quietly, value_of, without_order
 from toprank.workflow.hits import Hits, SplitScores, hits_table
+from toprank.workflow.learning.candidates import LOGISTIC, label_of, made_for
+from toprank.workflow.learning.fitting import Items, fit_quietly, value_of, without_order
 from toprank.workflow.reading.demands import Demands
 from toprank.workflow.reading.source import Source
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from toprank.datasets import Encoder
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.fitting import Items
 
 __all__ = ["column_hints", "repeated_rows", "width_hint"]
 

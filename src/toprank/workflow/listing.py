@@ -14,11 +14,11 @@ from toprank.datasets import InputError, Table
 from toprank.lineup import ENSEMBLE, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import frame_in_order, listing_order, ordered_by, ranks_of
-from toprank.workflow.candidates import LOGISTIC
 from toprank.workflow.contributions import cells_in_words, contributions, features_of, words_for
-from toprank.workflow.fitting import fit_quietly, without_order
 from toprank.workflow.held_out import HeldOut, Task
-from toprank.workflow.splits import out_of_fold_splits
+from toprank.workflow.learning.candidates import LOGISTIC
+from toprank.workflow.learning.fitting import fit_quietly, without_order
+from toprank.workflow.learning.splits import out_of_fold_splits
 
 if TYPE_CHECKING:
     import pandas as pd

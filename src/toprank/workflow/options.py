@@ -16,9 +16,9 @@ from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
 from toprank.workflow.aims import Aim, aim_of
 from toprank.workflow.exact_options import ExactOptions
-from toprank.workflow.fitting import value_of
+from toprank.workflow.learning.fitting import value_of
+from toprank.workflow.learning.regression import REGRESSORS, RIDGE, names_for_numbers
 from toprank.workflow.reading.source import Source
-from toprank.workflow.regression import REGRESSORS, RIDGE, names_for_numbers
 
 __all__ = [
     "PREFERENCES",

@@ -15,8 +15,14 @@ from toprank.lineup import BASES, ENSEMBLE, RERANK, RERANKER, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
-from toprank.workflow.afford import affordable_members
-from toprank.workflow.candidates import (
+from toprank.workflow.contributions import linear_coefficients
+from toprank.workflow.flags import in_flags, notes_in_flags
+from toprank.workflow.found import found_within
+from toprank.workflow.groups import Groups, group_shares
+from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
+from toprank.workflow.hints import column_hints, repeated_rows, width_hint
+from toprank.workflow.learning.afford import affordable_members
+from toprank.workflow.learning.candidates import (
     INNER_FOLDS,
     LOGISTIC,
     OUTER_FOLDS,
@@ -27,21 +33,15 @@ from toprank.workflow.candidates import (
     label_of,
     quick,
 )
-from toprank.workflow.contributions import linear_coefficients
-from toprank.workflow.depth import chosen_depth
-from toprank.workflow.fitting import Items, fit_quietly, value_of, warm_up
-from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.found import found_within
-from toprank.workflow.groups import Groups, group_shares
-from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
-from toprank.workflow.hints import column_hints, repeated_rows, width_hint
+from toprank.workflow.learning.depth import chosen_depth
+from toprank.workflow.learning.fitting import Items, fit_quietly, value_of, warm_up
+from toprank.workflow.learning.regression import members_of_blend
+from toprank.workflow.learning.splits import held_out_by, held_out_splits
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
 from toprank.workflow.options import RankOptions
 from toprank.workflow.preparing import able, about_labels, asked_for
 from toprank.workflow.reading.source import Source, provenance
-from toprank.workflow.regression import members_of_blend
 from toprank.workflow.report import RankReport, column_worths
-from toprank.workflow.splits import held_out_by, held_out_splits
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["RankOptions", "rank_items"]

@@ -17,11 +17,11 @@ from toprank.exact.certificate import UNDER_CONSTRAINTS
 from toprank.labels import LabelKind
 from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
-from toprank.workflow.candidates import LOGISTIC, label_of
-from toprank.workflow.fitting import outcome_sentence
 from toprank.workflow.found import Found
 from toprank.workflow.groups import Groups
 from toprank.workflow.held_out import HeldOut
+from toprank.workflow.learning.candidates import LOGISTIC, label_of
+from toprank.workflow.learning.fitting import outcome_sentence
 from toprank.workflow.listing import Reasons
 
 if TYPE_CHECKING:

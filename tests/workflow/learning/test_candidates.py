@@ -1,7 +1,7 @@
 import numpy as np
 
 from toprank.datasets import inspections
-from toprank.workflow.candidates import candidates_for, choose
+from toprank.workflow.learning.candidates import candidates_for, choose
 from toprank.workflow.rank import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 

@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 
 from toprank.datasets import InputError, Table
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.fitting import Items
+from toprank.workflow.learning.splits import held_out_by, held_out_splits, out_of_fold_splits
 from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.reading.split_by import split_column
-from toprank.workflow.splits import held_out_by, held_out_splits, out_of_fold_splits
 
 
 def _items(n=60, **parts):

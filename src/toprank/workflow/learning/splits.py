@@ -11,7 +11,7 @@ from toprank.control import generator
 from toprank.datasets import InputError, half_splits
 from toprank.datasets.split import Split
 from toprank.rankers.tuning.folds import ranking_folds
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.fitting import Items
 
 __all__ = ["held_out_by", "held_out_splits", "out_of_fold_splits"]
 

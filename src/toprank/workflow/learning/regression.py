@@ -25,8 +25,8 @@ from toprank.lineup import (
     make_reranker,
 )
 from toprank.rankers.parts.weighted import kinds_of_labels
-from toprank.workflow.fitting import Items
-from toprank.workflow.splits import out_of_fold_splits
+from toprank.workflow.learning.fitting import Items
+from toprank.workflow.learning.splits import out_of_fold_splits
 
 __all__ = [
     "REGRESSORS",
@@ -91,7 +91,7 @@ def blend(
     settings : Settings
     folds : int
     members : collection of str or None
-        Those of `toprank.workflow.afford` that can be afforded; None for all.
+        Those of `toprank.workflow.learning.afford` that can be afforded; None for all.
     """
     taken = members_of_blend(members)
     return TopEnsemble(

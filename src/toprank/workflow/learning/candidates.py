@@ -15,11 +15,11 @@ from toprank.labels import LabelKind
 from toprank.lineup import ENSEMBLE, RERANK, RERANKER, Settings, make_named, named_rankers
 from toprank.rankers.direct import DirectRanker
 from toprank.statistics.inference import matched_pairs_test
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.fitting import Items
+from toprank.workflow.learning.regression import REGRESSORS, RIDGE, blend, make_regressor, reranker_of_numbers
+from toprank.workflow.learning.splits import out_of_fold_splits
 from toprank.workflow.reading.demands import Demands
 from toprank.workflow.reading.source import FEWEST_NUMBERS
-from toprank.workflow.regression import REGRESSORS, RIDGE, blend, make_regressor, reranker_of_numbers
-from toprank.workflow.splits import out_of_fold_splits
 
 __all__ = [
     "LOGISTIC",

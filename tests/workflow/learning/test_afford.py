@@ -5,8 +5,8 @@ import scipy.sparse as sp
 
 from toprank.datasets import Table
 from toprank.ensemble.members import default_members
-from toprank.workflow.afford import COSTS, affordable_members, seconds_of
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.afford import COSTS, affordable_members, seconds_of
+from toprank.workflow.learning.fitting import Items
 
 
 def _items(rows, columns, values=1, flags=0, sparse=None):

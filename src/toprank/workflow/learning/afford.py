@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toprank.ensemble.members import default_members
 from toprank.lineup import Contender
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.fitting import Items
 
 __all__ = ["affordable_contenders", "affordable_members", "seconds_of", "width_of"]
 

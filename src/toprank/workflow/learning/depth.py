@@ -12,9 +12,9 @@ from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.lineup import Settings
 from toprank.rankers.direct import DirectRanker
 from toprank.statistics import RankStatistic
-from toprank.workflow.fitting import Items, fit_quietly, value_of, wide_enough
-from toprank.workflow.regression import first_list_for, statistic_for
-from toprank.workflow.splits import out_of_fold_splits
+from toprank.workflow.learning.fitting import Items, fit_quietly, value_of, wide_enough
+from toprank.workflow.learning.regression import first_list_for, statistic_for
+from toprank.workflow.learning.splits import out_of_fold_splits
 
 __all__ = ["chosen_depth"]
 
