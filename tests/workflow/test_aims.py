@@ -6,7 +6,8 @@ import pytest
 from toprank.datasets import InputError
 from toprank.statistics import LinearRankStatistic, get
 from toprank.statistics.base import registered
-from toprank.workflow.aims import NEAREST, aim_of, chance_by_lot
+from toprank.workflow.aims import NEAREST, aim_of
+from toprank.workflow.judging.held_out import chance_by_lot
 
 
 def test_what_can_be_optimised_is():

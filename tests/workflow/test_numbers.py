@@ -12,7 +12,7 @@ from toprank.cli.main import main
 from toprank.lineup import Settings
 from toprank.statistics import get
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.hits import means_up_to
+from toprank.workflow.judging.hits import means_up_to
 from toprank.workflow.learning import regression
 from toprank.workflow.learning.fitting import Items
 from toprank.workflow.rank import RankOptions, rank_items
@@ -82,7 +82,7 @@ def test_held_out_means_are_those_of_the_rows(here):
 
 def test_where_a_new_mean_lies():
     """Four of five new lists, of rows like those that were parted again and again."""
-    from toprank.workflow.hits import means_lines
+    from toprank.workflow.judging.hits import means_lines
 
     rng, inside, runs = np.random.default_rng(0), 0, 300
     for _ in range(runs):

@@ -123,7 +123,7 @@ def test_the_command_writes_a_model_that_scores_streams(here, monkeypatch, capsy
 @pytest.mark.parametrize("name", ["dcg@50", "precision@10", "auc", "ndcg@20", "average_precision"])
 def test_chance_is_that_of_all_orders(name):
     from toprank.statistics import get
-    from toprank.workflow.held_out import chance_value
+    from toprank.workflow.judging.held_out import chance_value
 
     y = (np.arange(400) % 7 == 0).astype(np.int8)
     assert rank_parts._chance(get(name), y) == pytest.approx(chance_value(get(name), y), rel=1e-12)

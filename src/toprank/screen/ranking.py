@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from toprank.datasets import Roles
     from toprank.workflow.explain import Explanation
-    from toprank.workflow.hits import Hits
+    from toprank.workflow.judging.hits import Hits
     from toprank.workflow.report import RankReport
     from toprank.workflow.score import ScoreReport
 
@@ -216,7 +216,7 @@ def _beside(report: RankReport) -> str:
 
 
 def _hits_grid(report: RankReport) -> Grid:
-    from toprank.workflow.held_out import figure_of
+    from toprank.workflow.judging.held_out import figure_of
     from toprank.workflow.learning.candidates import label_of
 
     held_out = report.held_out
@@ -244,7 +244,7 @@ def _hits_grid(report: RankReport) -> Grid:
 
 
 def _hits_cell(line: Hits, name: str) -> str:
-    from toprank.workflow.held_out import figure_of
+    from toprank.workflow.judging.held_out import figure_of
 
     interval, to = line.interval(name), "-" if line.least is None else " to "
     edges = () if interval is None else (figure_of(line, edge, whole=True) for edge in interval)

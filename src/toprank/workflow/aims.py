@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from toprank import statistics
 from toprank.datasets import InputError
 from toprank.labels import LabelKind
 from toprank.statistics import LinearRankStatistic, RankStatistic
 
-__all__ = ["IN_WORDS", "NEAREST", "Aim", "aim_of", "chance_by_lot"]
+__all__ = ["IN_WORDS", "NEAREST", "Aim", "aim_of"]
 
 NEAREST = {
     "average_precision": "dcg",
@@ -31,8 +28,6 @@ NEAREST = {
 """For each statistic that can only be measured, the one among those of two classes that comes nearest."""
 SOME_OF_EACH = (5, 20)
 """Positives and negatives of a list that tells whether a statistic can be maximised by the exact search."""
-DRAWS = 50
-"""Random orders whose mean is what chance is worth, where no formula gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +106,3 @@ def aim_of(name: str | None, budget: int, kind: LabelKind = "binary") -> Aim:
     optimised = statistics.get(nearest.format(budget=budget, at=getattr(measured, "at", budget)))
     assert isinstance(optimised, LinearRankStatistic)  # the table names no other
     return Aim(measured, optimised)
-
-
-def chance_by_lot(
-    statistic: RankStatistic, y: NDArray[np.generic], qid: NDArray[np.int64] | None = None
-) -> float:
-    """The mean of a statistic over random orders, always the same ones.
-
-    >>> from toprank.statistics import get
-    >>> abs(chance_by_lot(get("auc"), np.arange(200) % 2) - 0.5) < 0.02
-    True
-    """
-    rng = np.random.default_rng(0)
-    draws = (rng.permutation(len(y)).astype(np.float64) for _ in range(DRAWS))
-    return float(np.mean([statistic(y, scores, qid=qid) for scores in draws]))

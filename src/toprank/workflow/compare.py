@@ -17,8 +17,8 @@ from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASELINE, ENSEMBLE, Contender, Settings, lineup
 from toprank.markup import html_table, shown_number
 from toprank.statistics import RankStatistic
-from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
 from toprank.workflow.flags import each_once
+from toprank.workflow.judging.advice import Figures, advice, p_values, what_is_tested
 from toprank.workflow.learning.afford import affordable_contenders, affordable_members
 from toprank.workflow.learning.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.learning.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order

@@ -1,4 +1,4 @@
-"""Why an item is where it is: what each column adds to its score, and what the columns are worth at the top.
+"""Why an item is where it is: what each column adds to its score.
 
 A column's contribution is what the score loses when the cell is set to what is usual in that column: the
 median of numbers and dates, the most frequent of words. For a linear score that is its coefficient times the
@@ -8,7 +8,6 @@ distance from the usual value; for any other ranker it is found by scoring the i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,47 +18,16 @@ from toprank.datasets import Encoder, Table
 from toprank.datasets.columns import NumberColumn
 from toprank.datasets.encode import ColumnEncoder
 from toprank.ensemble.rank_then_rerank import RankThenRerank
-from toprank.workflow.hits import hits_at
+from toprank.workflow.judging.importance import MOST_COLUMNS, features_of, linear_coefficients
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Feature",
-    "cells_in_words",
-    "contributions",
-    "features_of",
-    "importance_at",
-    "linear_coefficients",
-    "usual_features",
-    "words_for",
-]
+__all__ = ["cells_in_words", "contributions", "usual_features", "words_for"]
 
 Floats = NDArray[np.float64]
-MOST_COLUMNS = 60
-"""Of a ranker that is not linear, columns whose contributions are looked at: each takes a scoring."""
 NEGLIGIBLE = 0.05
 """Contributions below this share of an item's largest are left unsaid."""
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """A column of the table and the features made of it."""
-
-    name: str
-    where: slice
-
-
-def features_of(encoder: Encoder) -> list[Feature]:
-    """The columns of a table as a ranker sees them, in order."""
-    if not isinstance(encoder, ColumnEncoder):
-        return [Feature(f"feature {name}", slice(k, k + 1)) for k, name in enumerate(encoder.feature_names)]
-    found, begin = [], 0
-    for column in encoder.columns:
-        end = begin + len(column.feature_names)
-        found.append(Feature(column.name, slice(begin, end)))
-        begin = end
-    return found
 
 
 def usual_features(encoder: Encoder) -> Floats:
@@ -73,18 +41,6 @@ def usual_features(encoder: Encoder) -> Floats:
         for column in encoder.columns
     ]
     return np.array([value for part in parts for value in part])
-
-
-def linear_coefficients(ranker: Any, width: int) -> Floats | None:
-    """Coefficients of a linear score of these features; None where the score is another."""
-    if isinstance(ranker, RankThenRerank):
-        inner = ranker.reranker_ if ranker.reranked_ else ranker.base_
-        return linear_coefficients(inner, width)
-    try:
-        coef = np.ravel(np.asarray(ranker.coef_, dtype=np.float64))
-    except (AttributeError, TypeError, ValueError):
-        return None
-    return coef if coef.shape == (width,) else None
 
 
 def contributions(ranker: Any, X: Any, encoder: Encoder, columns: Sequence[int] | None = None) -> Floats:
@@ -126,28 +82,6 @@ def _linear_by_row(ranker: Any, X: Any, width: int) -> Floats | None:
         return None
     inside = ranking_scores(ranker.base_, X) >= ranker.threshold_
     return np.where(inside[:, None], top, rest)
-
-
-def importance_at(
-    budget: int,
-    ranker: Any,
-    X: Any,
-    y: NDArray[np.int8],
-    qid: NDArray[np.int64] | None,
-    encoder: Encoder,
-    rng: np.random.Generator,
-) -> Floats:
-    """How many hits among the first `budget` are lost when a column is shuffled; NaN where not looked at."""
-    features = features_of(encoder)
-    before = hits_at(budget, y, ranking_scores(ranker, X, qid), qid)
-    lost = np.full(len(features), np.nan)
-    if hasattr(X, "tocsr"):
-        return lost
-    for k, one in enumerate(features[:MOST_COLUMNS]):
-        shuffled = X.copy()
-        shuffled[:, one.where] = X[rng.permutation(len(X))][:, one.where]
-        lost[k] = before - hits_at(budget, y, ranking_scores(ranker, shuffled, qid), qid)
-    return lost
 
 
 def words_for(table: Table, encoder: Encoder, parts: Floats, *, most: int = 3) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from toprank.base import best_first
-from toprank.workflow.cut_offs import cut_offs
-from toprank.workflow.hits import chances_of, hits_up_to, means_up_to
+from toprank.workflow.judging.cut_offs import cut_offs
+from toprank.workflow.judging.hits import chances_of, hits_up_to, means_up_to
 from toprank.workflow.learning.fitting import Items
 from toprank.workflow.listing import OUT_OF_FOLD, Place
 

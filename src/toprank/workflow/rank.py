@@ -15,12 +15,12 @@ from toprank.lineup import BASES, ENSEMBLE, RERANK, RERANKER, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
-from toprank.workflow.contributions import linear_coefficients
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.found import found_within
 from toprank.workflow.groups import Groups, group_shares
-from toprank.workflow.held_out import HeldOut, Judged, Task, chance_value, judge
-from toprank.workflow.hints import column_hints, repeated_rows, width_hint
+from toprank.workflow.judging.held_out import HeldOut, Judged, Task, chance_value, judge
+from toprank.workflow.judging.hints import column_hints, repeated_rows, width_hint
+from toprank.workflow.judging.importance import linear_coefficients
 from toprank.workflow.learning.afford import affordable_members
 from toprank.workflow.learning.candidates import (
     INNER_FOLDS,

@@ -36,9 +36,9 @@ from toprank.scale.statistics import value_in_blocks
 from toprank.statistics import LinearRankStatistic, RankStatistic
 from toprank.statistics.groups import TieGroups
 from toprank.workflow.aims import Aim
-from toprank.workflow.contributions import linear_coefficients
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.held_out import HeldOut, Judged, chance_value
+from toprank.workflow.judging.held_out import HeldOut, Judged, chance_value
+from toprank.workflow.judging.importance import linear_coefficients
 from toprank.workflow.learning.candidates import LOGISTIC, Choice, label_of
 from toprank.workflow.learning.fitting import warm_up
 from toprank.workflow.listing import UNSEEN, USED, reasons_for

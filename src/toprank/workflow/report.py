@@ -19,7 +19,7 @@ from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
 from toprank.workflow.found import Found
 from toprank.workflow.groups import Groups
-from toprank.workflow.held_out import HeldOut
+from toprank.workflow.judging.held_out import HeldOut
 from toprank.workflow.learning.candidates import LOGISTIC, label_of
 from toprank.workflow.learning.fitting import outcome_sentence
 from toprank.workflow.listing import Reasons

@@ -12,7 +12,7 @@ from toprank.datasets.roles import binary_labels, number_labels
 from toprank.model import RankingModel, load_model
 from toprank.workflow.aims import aim_of
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.held_out import chance_value
+from toprank.workflow.judging.held_out import chance_value
 from toprank.workflow.learning.fitting import value_of
 from toprank.workflow.listing import plain_list
 from toprank.workflow.reading.source import read_items, read_select

@@ -11,11 +11,11 @@ from toprank.control import Outcome
 from toprank.datasets import Note, warning_sentences
 from toprank.exact import Certificate
 from toprank.statistics import get
-from toprank.workflow.advice import SIGNIFICANT, Figures
 from toprank.workflow.compare import CompareReport
-from toprank.workflow.cut_offs import figures_by_cut_off, mean_roc
 from toprank.workflow.explain import Explanation
-from toprank.workflow.held_out import HeldOut
+from toprank.workflow.judging.advice import SIGNIFICANT, Figures
+from toprank.workflow.judging.cut_offs import figures_by_cut_off, mean_roc
+from toprank.workflow.judging.held_out import HeldOut
 from toprank.workflow.learning.candidates import label_of
 from toprank.workflow.listing import Reasons
 from toprank.workflow.report import RankReport

@@ -19,18 +19,19 @@ from toprank.lineup import Settings
 from toprank.markup import html_table
 from toprank.statistics import LinearRankStatistic, RankStatistic, TopGain, get
 from toprank.statistics.inference import holm
-from toprank.workflow.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
-from toprank.workflow.aims import chance_by_lot
-from toprank.workflow.contributions import features_of, importance_at, linear_coefficients
-from toprank.workflow.hits import Hits, SplitScores, hits_table
+from toprank.workflow.judging.advice import FEWEST_SPLITS, SIGNIFICANT, corrected_p_value, relative_gain
+from toprank.workflow.judging.hits import Hits, SplitScores, hits_table
+from toprank.workflow.judging.importance import features_of, importance_at, linear_coefficients
 from toprank.workflow.learning.candidates import LOGISTIC, label_of, made_for
 from toprank.workflow.learning.fitting import Items, fit_quietly, value_of, without_order
 from toprank.workflow.reading.demands import Demands
 from toprank.workflow.reading.source import Source
 
-__all__ = ["HeldOut", "Judged", "Task", "chance_value", "figure_of", "judge"]
+__all__ = ["HeldOut", "Judged", "Task", "chance_by_lot", "chance_value", "figure_of", "judge"]
 
 Floats = NDArray[np.float64]
+DRAWS = 50
+"""Random orders whose mean is what chance is worth, where no formula gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +277,20 @@ def chance_value(statistic: RankStatistic, y: NDArray[Any], qid: NDArray[np.int6
         float(statistic.weights(int(sizes[q]), int(positives[q])).mean() * positives[q]) for q in mixed
     ]
     return float(np.mean(expected))
+
+
+def chance_by_lot(
+    statistic: RankStatistic, y: NDArray[np.generic], qid: NDArray[np.int64] | None = None
+) -> float:
+    """The mean of a statistic over random orders, always the same ones.
+
+    >>> from toprank.statistics import get
+    >>> abs(chance_by_lot(get("auc"), np.arange(200) % 2) - 0.5) < 0.02
+    True
+    """
+    rng = np.random.default_rng(0)
+    draws = (rng.permutation(len(y)).astype(np.float64) for _ in range(DRAWS))
+    return float(np.mean([statistic(y, scores, qid=qid) for scores in draws]))
 
 
 def judge(

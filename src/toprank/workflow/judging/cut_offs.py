@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.statistics.curves import roc_curve
-from toprank.workflow.held_out import HeldOut
-from toprank.workflow.hits import (
+from toprank.workflow.judging.held_out import HeldOut
+from toprank.workflow.judging.hits import (
     USUAL_SIZES,
     SplitScores,
     hits_lines,
@@ -45,8 +45,8 @@ def cut_offs(longest: int, budget: int) -> list[int]:
 def figures_by_cut_off(held_out: HeldOut) -> dict[str, Any]:
     """Hits, precision, share of the positives found and lift at each cut-off, means over the splits.
 
-    The hits and their interval are those of `toprank.workflow.hits.Hits`. With queries everything is of the
-    list of one query, on average.
+    The hits and their interval are those of `toprank.workflow.judging.hits.Hits`. With queries everything is
+    of the list of one query, on average.
     """
     judged = held_out.judged
     if held_out.numbers:

@@ -3,7 +3,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from toprank.datasets import Table, learn_encoder
-from toprank.workflow.hints import column_hints, repeated_rows
+from toprank.workflow.judging.hints import column_hints, repeated_rows
 from toprank.workflow.learning.fitting import Items
 
 

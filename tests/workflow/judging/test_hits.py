@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.workflow.hits import Hits, chance_of, hits_at, hits_table, sizes_for
+from toprank.workflow.judging.hits import Hits, chance_of, hits_at, hits_table, sizes_for
 
 
 def _first(k, y, scores):

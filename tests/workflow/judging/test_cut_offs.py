@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from toprank.statistics import get
-from toprank.workflow.cut_offs import cut_offs, figures_by_cut_off, mean_roc
-from toprank.workflow.held_out import HeldOut, Judged
+from toprank.workflow.judging.cut_offs import cut_offs, figures_by_cut_off, mean_roc
+from toprank.workflow.judging.held_out import HeldOut, Judged
 
 Y = np.array([1, 0, 1, 0], dtype=np.int8)
 

@@ -7,7 +7,7 @@ import scipy.stats
 
 from toprank.lineup import BASELINE
 from toprank.statistics.inference import matched_pairs_test
-from toprank.workflow.advice import Figures, advice, p_values, relative_gain, what_is_tested
+from toprank.workflow.judging.advice import Figures, advice, p_values, relative_gain, what_is_tested
 
 NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2, 0.05, -0.15, 0.35, -0.3, 0.05])
 
