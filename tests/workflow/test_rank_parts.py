@@ -10,7 +10,7 @@ from toprank.cli.main import main
 from toprank.datasets import InputError, learn_encoder
 from toprank.model import load_model
 from toprank.workflow import rank_parts
-from toprank.workflow.options import RankOptions
+from toprank.workflow.asking.options import RankOptions
 from toprank.workflow.rank_files import open_files, rank_files
 from toprank.workflow.reading import many_files
 from toprank.workflow.reading.many_files import read_many, too_large

@@ -163,10 +163,10 @@ def rank(
     Labelled items are placed by models that have not seen their label.
     """
     from toprank.control import keep_best_on_interrupt
+    from toprank.workflow.asking.exact_options import ExactOptions
+    from toprank.workflow.asking.options import RankOptions, check_base
     from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
-    from toprank.workflow.exact_options import ExactOptions
-    from toprank.workflow.options import RankOptions, check_base
     from toprank.workflow.rank_files import only_one, rank_files, way_to_learn
     from toprank.workflow.reading.source import Columns
     from toprank.workflow.summary import ranking_summary

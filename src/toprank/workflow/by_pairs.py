@@ -19,7 +19,7 @@ from toprank.datasets.pair_file import read_pair_file
 from toprank.lineup import RERANKER
 from toprank.model import RankingModel
 from toprank.preferences import pair_folds
-from toprank.workflow.exact_options import ExactOptions
+from toprank.workflow.asking.exact_options import ExactOptions
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.listing import plain_list
 from toprank.workflow.reading.source import Columns, read_items

@@ -15,6 +15,8 @@ from toprank.lineup import BASES, ENSEMBLE, RERANK, RERANKER, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import listing_order, ordered_by, ranks_of
 from toprank.rankers.direct import DirectRanker
+from toprank.workflow.asking.options import RankOptions
+from toprank.workflow.asking.preparing import able, about_labels, asked_for
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.found import found_within
 from toprank.workflow.groups import Groups, group_shares
@@ -38,8 +40,6 @@ from toprank.workflow.learning.fitting import Items, fit_quietly, value_of, warm
 from toprank.workflow.learning.regression import members_of_blend
 from toprank.workflow.learning.splits import held_out_by, held_out_splits
 from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
-from toprank.workflow.options import RankOptions
-from toprank.workflow.preparing import able, about_labels, asked_for
 from toprank.workflow.reading.source import Source, provenance
 from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.watch import Silent, Watch

@@ -35,15 +35,15 @@ from toprank.scale.scoring import check_columns, score_parts
 from toprank.scale.statistics import value_in_blocks
 from toprank.statistics import LinearRankStatistic, RankStatistic
 from toprank.statistics.groups import TieGroups
-from toprank.workflow.aims import Aim
+from toprank.workflow.asking.aims import Aim
+from toprank.workflow.asking.options import RankOptions, in_passes
+from toprank.workflow.asking.preparing import asked_for
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.judging.held_out import HeldOut, Judged, chance_value
 from toprank.workflow.judging.importance import linear_coefficients
 from toprank.workflow.learning.candidates import LOGISTIC, Choice, label_of
 from toprank.workflow.learning.fitting import warm_up
 from toprank.workflow.listing import UNSEEN, USED, reasons_for
-from toprank.workflow.options import RankOptions, in_passes
-from toprank.workflow.preparing import asked_for
 from toprank.workflow.reading.source import Columns, Source, provenance
 from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.stream import Speed, best_listing

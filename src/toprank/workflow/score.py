@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toprank.datasets import InputError, Note, Table, warning_sentences
 from toprank.datasets.roles import binary_labels, number_labels
 from toprank.model import RankingModel, load_model
-from toprank.workflow.aims import aim_of
+from toprank.workflow.asking.aims import aim_of
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.judging.held_out import chance_value
 from toprank.workflow.learning.fitting import value_of

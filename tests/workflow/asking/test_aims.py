@@ -1,13 +1,11 @@
 """What is shown and what is optimised."""
 
-import numpy as np
 import pytest
 
 from toprank.datasets import InputError
-from toprank.statistics import LinearRankStatistic, get
+from toprank.statistics import LinearRankStatistic
 from toprank.statistics.base import registered
-from toprank.workflow.aims import NEAREST, aim_of
-from toprank.workflow.judging.held_out import chance_by_lot
+from toprank.workflow.asking.aims import NEAREST, aim_of
 
 
 def test_what_can_be_optimised_is():
@@ -61,9 +59,3 @@ def test_unknown_names():
         with pytest.raises(InputError, match=message) as caught:
             aim_of(name, 50)
         assert "--statistic" in str(caught.value)
-
-
-def test_chance_by_lot_is_near_what_formulas_say():
-    y = np.arange(400) % 4 == 0
-    assert chance_by_lot(get("precision@40"), y) == pytest.approx(0.25, abs=0.03)
-    assert chance_by_lot(get("average_precision"), y) == pytest.approx(0.26, abs=0.02)

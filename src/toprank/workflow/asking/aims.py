@@ -1,15 +1,17 @@
-"""What is measured and what is optimised: one statistic, or the nearest that a ranker can maximise."""
+"""The statistics a user can name: what is measured, and the nearest to it that a ranker can maximise."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 
 from toprank import statistics
 from toprank.datasets import InputError
 from toprank.labels import LabelKind
 from toprank.statistics import LinearRankStatistic, RankStatistic
+from toprank.statistics.base import registered
 
-__all__ = ["IN_WORDS", "NEAREST", "Aim", "aim_of"]
+__all__ = ["IN_WORDS", "NEAREST", "Aim", "KnownStatistic", "aim_of", "known_statistics"]
 
 NEAREST = {
     "average_precision": "dcg",
@@ -106,3 +108,40 @@ def aim_of(name: str | None, budget: int, kind: LabelKind = "binary") -> Aim:
     optimised = statistics.get(nearest.format(budget=budget, at=getattr(measured, "at", budget)))
     assert isinstance(optimised, LinearRankStatistic)  # the table names no other
     return Aim(measured, optimised)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownStatistic:
+    """A statistic by name.
+
+    Parameters
+    ----------
+    name : str
+        As `toprank.statistics.get` takes it; ``@k`` where it wants a cut-off.
+    also : tuple of str
+        Other names for it.
+    about : str
+        One line.
+    optimised : bool
+        Whether a ranker can maximise it; others can be measured.
+    """
+
+    name: str
+    also: tuple[str, ...]
+    about: str
+    optimised: bool
+
+
+def known_statistics() -> list[KnownStatistic]:
+    """All statistics, those that can be optimised first, then by name."""
+    kinds = {kind.name: kind for kind in registered().values()}
+    found = []
+    for name, kind in kinds.items():
+        cut_off = inspect.signature(kind).parameters.get("at")
+        text = name
+        if cut_off is not None:
+            text = f"{name}@k" if cut_off.default is inspect.Parameter.empty else f"{name}, {name}@k"
+        about = (inspect.getdoc(kind) or "").partition("\n")[0]
+        also = tuple(sorted(alias for alias, one in registered().items() if one is kind and alias != name))
+        found.append(KnownStatistic(text, also, about, issubclass(kind, LinearRankStatistic)))
+    return sorted(found, key=lambda one: (not one.optimised, one.name))

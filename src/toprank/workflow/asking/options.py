@@ -14,8 +14,8 @@ from toprank.labels import LabelKind
 from toprank.lineup import BASES, ENSEMBLE, LINEAR_BASES, RERANK, SHORT_NAMES, Settings, named_rankers
 from toprank.rankers.tuning.folds import can_be_ranked
 from toprank.statistics import LinearRankStatistic
-from toprank.workflow.aims import Aim, aim_of
-from toprank.workflow.exact_options import ExactOptions
+from toprank.workflow.asking.aims import Aim, aim_of
+from toprank.workflow.asking.exact_options import ExactOptions
 from toprank.workflow.learning.fitting import value_of
 from toprank.workflow.learning.regression import REGRESSORS, RIDGE, names_for_numbers
 from toprank.workflow.reading.source import Source

@@ -8,10 +8,10 @@ import numpy as np
 
 from toprank.datasets import InputError
 from toprank.lineup import ENSEMBLE, Settings
-from toprank.workflow.aims import IN_WORDS, Aim
+from toprank.workflow.asking.aims import IN_WORDS, Aim
+from toprank.workflow.asking.options import PREFERENCES, RankOptions, check_kind, checked_settings
 from toprank.workflow.learning.candidates import fits_an_ensemble, label_of
 from toprank.workflow.learning.fitting import Items
-from toprank.workflow.options import PREFERENCES, RankOptions, check_kind, checked_settings
 from toprank.workflow.reading.demands import Demands, read_demands
 from toprank.workflow.reading.source import Source
 
