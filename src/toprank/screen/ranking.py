@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from toprank.datasets import Roles
     from toprank.workflow.explain import Explanation
     from toprank.workflow.judging.hits import Hits
-    from toprank.workflow.report import RankReport
-    from toprank.workflow.score import ScoreReport
+    from toprank.workflow.listing.report import RankReport, ScoreReport
 
 __all__ = ["show_explanation", "show_list", "show_ranking", "show_scores"]
 

@@ -21,7 +21,7 @@ from toprank.model import RankingModel
 from toprank.preferences import pair_folds
 from toprank.workflow.asking.exact_options import ExactOptions
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.listing import plain_list
+from toprank.workflow.listing.places import plain_list
 from toprank.workflow.reading.source import Columns, read_items
 from toprank.workflow.watch import Silent, Watch
 

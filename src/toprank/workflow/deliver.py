@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from toprank.workflow.compare import CompareReport
-    from toprank.workflow.report import RankReport
+    from toprank.workflow.listing.report import RankReport
 
 __all__ = ["Delivery"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from toprank.report.page import comparison_page, ranking_page
 from toprank.workflow.compare import CompareReport
 from toprank.workflow.judging.importance import features_of
-from toprank.workflow.listing import MOST_REASONS
-from toprank.workflow.report import RankReport
+from toprank.workflow.listing.places import MOST_REASONS
+from toprank.workflow.listing.report import RankReport
 from toprank.workflow.summary import column_cells, comparison_summary, ranking_summary
 
 if TYPE_CHECKING:

@@ -18,8 +18,6 @@ from toprank.rankers.direct import DirectRanker
 from toprank.workflow.asking.options import RankOptions
 from toprank.workflow.asking.preparing import able, about_labels, asked_for
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.found import found_within
-from toprank.workflow.groups import Groups, group_shares
 from toprank.workflow.judging.held_out import HeldOut, Judged, Task, chance_value, judge
 from toprank.workflow.judging.hints import column_hints, repeated_rows, width_hint
 from toprank.workflow.judging.importance import linear_coefficients
@@ -39,9 +37,11 @@ from toprank.workflow.learning.depth import chosen_depth
 from toprank.workflow.learning.fitting import Items, fit_quietly, value_of, warm_up
 from toprank.workflow.learning.regression import members_of_blend
 from toprank.workflow.learning.splits import held_out_by, held_out_splits
-from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
+from toprank.workflow.listing.found import found_within
+from toprank.workflow.listing.groups import Groups, group_shares
+from toprank.workflow.listing.places import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
+from toprank.workflow.listing.report import RankReport, column_worths
 from toprank.workflow.reading.source import Source, provenance
-from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["RankOptions", "rank_items"]

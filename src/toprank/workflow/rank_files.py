@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from toprank.datasets import InputError
 from toprank.scale.addresses import is_many
 from toprank.workflow.asking.options import RankOptions, in_passes
+from toprank.workflow.listing.report import RankReport
 from toprank.workflow.rank import rank_items
 from toprank.workflow.reading.many_files import read_many, too_large
 from toprank.workflow.reading.source import Columns, Source, open_source, read_new, source_of, text_columns_of
-from toprank.workflow.report import RankReport
 from toprank.workflow.watch import Watch
 
 __all__ = ["only_one", "open_files", "rank_files", "way_to_learn"]

@@ -43,9 +43,9 @@ from toprank.workflow.judging.held_out import HeldOut, Judged, chance_value
 from toprank.workflow.judging.importance import linear_coefficients
 from toprank.workflow.learning.candidates import LOGISTIC, Choice, label_of
 from toprank.workflow.learning.fitting import warm_up
-from toprank.workflow.listing import UNSEEN, USED, reasons_for
+from toprank.workflow.listing.places import UNSEEN, USED, reasons_for
+from toprank.workflow.listing.report import RankReport, column_worths
 from toprank.workflow.reading.source import Columns, Source, provenance
-from toprank.workflow.report import RankReport, column_worths
 from toprank.workflow.stream import Speed, best_listing
 from toprank.workflow.watch import Silent, Watch
 

@@ -22,9 +22,9 @@ from toprank.scale.parts import Part, open_parts
 from toprank.scale.score_files import ScoreFiles
 from toprank.scale.scoring import Found, score_parts
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.listing import reasons_in_words
+from toprank.workflow.listing.places import reasons_in_words
+from toprank.workflow.listing.report import ScoreReport
 from toprank.workflow.reading.source import is_name
-from toprank.workflow.score import ScoreReport
 from toprank.workflow.watch import Silent, Watch
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from toprank.workflow.judging.advice import SIGNIFICANT, Figures
 from toprank.workflow.judging.cut_offs import figures_by_cut_off, mean_roc
 from toprank.workflow.judging.held_out import HeldOut
 from toprank.workflow.learning.candidates import label_of
-from toprank.workflow.listing import Reasons
-from toprank.workflow.report import RankReport
-from toprank.workflow.score import ScoreReport
+from toprank.workflow.listing.places import Reasons
+from toprank.workflow.listing.report import RankReport, ScoreReport
 from toprank.workflow.verify import VerifyReport
 
 if TYPE_CHECKING:

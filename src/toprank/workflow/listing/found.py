@@ -11,7 +11,7 @@ from toprank.base import best_first
 from toprank.workflow.judging.cut_offs import cut_offs
 from toprank.workflow.judging.hits import chances_of, hits_up_to, means_up_to
 from toprank.workflow.learning.fitting import Items
-from toprank.workflow.listing import OUT_OF_FOLD, Place
+from toprank.workflow.listing.places import OUT_OF_FOLD, Place
 
 __all__ = ["Found", "found_within"]
 

@@ -1,4 +1,4 @@
-"""All there is to say about one ranking."""
+"""All there is to say about one ranking, or about new items in the order of a saved model."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from toprank.exact.certificate import UNDER_CONSTRAINTS
 from toprank.labels import LabelKind
 from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
-from toprank.workflow.found import Found
-from toprank.workflow.groups import Groups
 from toprank.workflow.judging.held_out import HeldOut
 from toprank.workflow.learning.candidates import LOGISTIC, label_of
 from toprank.workflow.learning.fitting import outcome_sentence
-from toprank.workflow.listing import Reasons
+from toprank.workflow.listing.found import Found
+from toprank.workflow.listing.groups import Groups
+from toprank.workflow.listing.places import Reasons
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ColumnWorth", "RankReport", "column_worths"]
+__all__ = ["ColumnWorth", "RankReport", "ScoreReport", "column_worths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,8 @@ class RankReport:
     listed : str
         What is in the list: the name of the file.
     order : str
-        Whether the items' own labels took part: `toprank.workflow.listing.OUT_OF_FOLD`, UNSEEN or USED.
+        Whether the items' own labels took part: OUT_OF_FOLD, UNSEEN or USED, of
+        `toprank.workflow.listing.places`.
     statistic : str
     rows, budget : int
     positives : int or None
@@ -177,6 +178,41 @@ class RankReport:
         if roles.ignore:
             parts.append("ignored " + ", ".join(map(repr, roles.ignore)))
         return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """New items in the order of a saved model.
+
+    Parameters
+    ----------
+    model : RankingModel
+    listing : pandas.DataFrame
+        The items, best first.
+    listed : str
+        Name of their file.
+    value : float or None
+        The model's statistic, where the file has labels of both classes.
+    chance : float
+        The same of a random order, on average.
+    notes : list of Note
+        What was done to the columns.
+    remarks : list of str
+    rows : int or None
+        How many items were scored, where the listing holds the best of them only.
+    interrupted : bool
+        Ctrl-C came before all of them were.
+    """
+
+    model: RankingModel
+    listing: pd.DataFrame
+    listed: str
+    value: float | None
+    chance: float
+    notes: list[Note]
+    remarks: list[str]
+    rows: int | None = None
+    interrupted: bool = False
 
 
 def column_worths(

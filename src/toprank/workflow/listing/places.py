@@ -14,12 +14,12 @@ from toprank.datasets import InputError, Table
 from toprank.lineup import ENSEMBLE, Settings
 from toprank.model import RankingModel
 from toprank.model.ranking import frame_in_order, listing_order, ordered_by, ranks_of
-from toprank.workflow.contributions import cells_in_words, contributions, words_for
 from toprank.workflow.judging.held_out import HeldOut, Task
 from toprank.workflow.judging.importance import features_of
 from toprank.workflow.learning.candidates import LOGISTIC
 from toprank.workflow.learning.fitting import fit_quietly, without_order
 from toprank.workflow.learning.splits import out_of_fold_splits
+from toprank.workflow.listing.contributions import cells_in_words, contributions, words_for
 
 if TYPE_CHECKING:
     import pandas as pd

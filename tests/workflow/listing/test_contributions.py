@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from toprank import ExactRanker, RankThenRerank
 from toprank.base import ranking_scores
 from toprank.datasets import Table, learn_encoder
-from toprank.workflow.contributions import contributions, usual_features, words_for
 from toprank.workflow.judging.importance import features_of, importance_at, linear_coefficients
+from toprank.workflow.listing.contributions import contributions, usual_features, words_for
 
 
 @pytest.fixture(scope="module")
