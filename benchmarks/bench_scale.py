@@ -141,7 +141,7 @@ def run_path(path, folder):
 
     dask.config.set(scheduler="threads", num_workers=2)
     if path.startswith("score"):
-        from toprank.workflow.stream import score_stream
+        from toprank.workflow.ranking.stream import score_stream
 
         every = Path(tempfile.mkdtemp(dir=folder)) / "scores" if path.endswith("all") else None
         score_stream(

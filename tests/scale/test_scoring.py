@@ -15,8 +15,8 @@ from scale_items import items, model_of
 from toprank import RankSVM, RankThenRerank
 from toprank.datasets import InputError
 from toprank.model import save_model
+from toprank.workflow.ranking.stream import score_stream
 from toprank.workflow.score import score_file
-from toprank.workflow.stream import score_stream
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

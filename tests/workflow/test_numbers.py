@@ -15,7 +15,7 @@ from toprank.workflow.compare import CompareOptions, compare_rankers
 from toprank.workflow.judging.hits import means_up_to
 from toprank.workflow.learning import regression
 from toprank.workflow.learning.fitting import Items
-from toprank.workflow.rank import RankOptions, rank_items
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.summary import ranking_summary
 

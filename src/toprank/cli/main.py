@@ -167,7 +167,7 @@ def rank(
     from toprank.workflow.asking.options import RankOptions, check_base
     from toprank.workflow.by_pairs import PairOptions
     from toprank.workflow.deliver import Delivery
-    from toprank.workflow.rank_files import only_one, rank_files, way_to_learn
+    from toprank.workflow.rank import only_one, rank_files, way_to_learn
     from toprank.workflow.reading.source import Columns
     from toprank.workflow.summary import ranking_summary
 

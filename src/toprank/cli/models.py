@@ -63,8 +63,8 @@ def score(
     With --top or --all the files need not fit into memory. Ctrl-C leaves what was found by then.
     """
     from toprank.workflow.deliver import Delivery
+    from toprank.workflow.ranking.stream import is_stream, score_stream
     from toprank.workflow.score import score_file
-    from toprank.workflow.stream import is_stream, score_stream
     from toprank.workflow.summary import scores_summary
 
     delivery, data = Delivery(out), list(new or ())

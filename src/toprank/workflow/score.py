@@ -1,4 +1,4 @@
-"""A saved model on a new table."""
+"""`toprank score`: a saved model on a new table. Over many files it is `toprank.workflow.ranking.stream`."""
 
 from __future__ import annotations
 

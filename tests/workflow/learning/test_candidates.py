@@ -2,7 +2,7 @@ import numpy as np
 
 from toprank.datasets import inspections
 from toprank.workflow.learning.candidates import candidates_for, choose
-from toprank.workflow.rank import RankOptions, rank_items
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 
 NOISE = np.array([0.3, -0.2, 0.1, -0.4, 0.2])
@@ -51,7 +51,7 @@ def test_one_split_decides_nothing():
 
 def test_the_harmful_list_is_not_what_is_written(tmp_path, monkeypatch):
     """Whatever the figures say, list and model are of the ranker that is called delivered."""
-    from toprank.workflow import rank as rank_module
+    from toprank.workflow.ranking import in_memory as rank_module
 
     rng = np.random.default_rng(0)
     path = tmp_path / "f.csv"
@@ -76,7 +76,7 @@ def test_the_harmful_list_is_not_what_is_written(tmp_path, monkeypatch):
 
 def test_logistic_regression_takes_no_share_of_the_time(tmp_path, monkeypatch):
     """A ranker that is cut short for a fit of milliseconds would be judged below its worth."""
-    from toprank.workflow import rank as rank_module
+    from toprank.workflow.ranking import in_memory as rank_module
 
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.normal(size=(60, 2)), np.arange(60) % 3 == 0])

@@ -4,7 +4,7 @@ import pytest
 
 from made_up_reports import frame, report_of
 from toprank.workflow.listing.groups import MOST_GROUPS, group_shares
-from toprank.workflow.rank import RankOptions, rank_items
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 
 

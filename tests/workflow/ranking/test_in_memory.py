@@ -10,13 +10,13 @@ from toprank.datasets import InputError, Table, half_splits, learn_encoder
 from toprank.lineup import BASELINE, Contender
 from toprank.statistics import get
 from toprank.workflow import compare as compare_module
-from toprank.workflow import rank as rank_module
 from toprank.workflow.compare import CompareOptions, compare_rankers
 from toprank.workflow.flags import each_once
 from toprank.workflow.judging.held_out import HeldOut, Judged, chance_value
 from toprank.workflow.learning.fitting import Items, outcome_sentence
 from toprank.workflow.learning.splits import out_of_fold_splits
-from toprank.workflow.rank import RankOptions, rank_items
+from toprank.workflow.ranking import in_memory as rank_module
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 
 

@@ -9,9 +9,9 @@ from scale_items import items
 from toprank.cli.main import main
 from toprank.datasets import InputError, learn_encoder
 from toprank.model import load_model
-from toprank.workflow import rank_parts
 from toprank.workflow.asking.options import RankOptions
-from toprank.workflow.rank_files import open_files, rank_files
+from toprank.workflow.rank import open_files, rank_files
+from toprank.workflow.ranking import in_passes as rank_parts
 from toprank.workflow.reading import many_files
 from toprank.workflow.reading.many_files import read_many, too_large
 from toprank.workflow.reading.source import Columns

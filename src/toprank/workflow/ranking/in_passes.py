@@ -45,8 +45,8 @@ from toprank.workflow.learning.candidates import LOGISTIC, Choice, label_of
 from toprank.workflow.learning.fitting import warm_up
 from toprank.workflow.listing.places import UNSEEN, USED, reasons_for
 from toprank.workflow.listing.report import RankReport, column_worths
+from toprank.workflow.ranking.stream import Speed, best_listing
 from toprank.workflow.reading.source import Columns, Source, provenance
-from toprank.workflow.stream import Speed, best_listing
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["rank_parts"]
