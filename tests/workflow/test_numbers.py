@@ -17,7 +17,7 @@ from toprank.workflow.learning import regression
 from toprank.workflow.learning.fitting import Items
 from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
-from toprank.workflow.summary import ranking_summary
+from toprank.workflow.writing.summary import ranking_summary
 
 
 def _numbers(n=80, seed=0):

@@ -44,7 +44,7 @@ def list_data(
     from toprank import datasets
 
     if example is not None:
-        from toprank.workflow.deliver import Delivery
+        from toprank.workflow.writing.deliver import Delivery
 
         Delivery(example).check([])
         for path, about in Delivery(example).write(datasets.inspections()).items():

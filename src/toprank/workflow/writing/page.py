@@ -9,7 +9,7 @@ from toprank.workflow.compare import CompareReport
 from toprank.workflow.judging.importance import features_of
 from toprank.workflow.listing.places import MOST_REASONS
 from toprank.workflow.listing.report import RankReport
-from toprank.workflow.summary import column_cells, comparison_summary, ranking_summary
+from toprank.workflow.writing.summary import column_cells, comparison_summary, ranking_summary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -96,7 +96,7 @@ class Delivery:
             contents[self.model] = model_bytes(model, self.model)
             about[str(self.model)] = f"the model; use it with: toprank score {self.model} NEW_FILE"
         if self.report is not None and report is not None:
-            from toprank.workflow.page import page_of
+            from toprank.workflow.writing.page import page_of
 
             contents[self.report] = page_of(report, command)
             about[str(self.report)] = "the page; open it in a browser"
