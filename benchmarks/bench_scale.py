@@ -84,9 +84,9 @@ def linear_form(path):
 
 def best_by_toprank(folder, threads):
     from toprank.model import load_model
-    from toprank.scale.addresses import list_files
-    from toprank.scale.parts import open_parts
-    from toprank.scale.scoring import score_parts
+    from toprank.scale.files.addresses import list_files
+    from toprank.scale.files.parts import open_parts
+    from toprank.scale.files.scoring import score_parts
 
     found = score_parts(
         load_model(folder / "model.json"),

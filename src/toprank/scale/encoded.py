@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from toprank.datasets.encode import ColumnEncoder
-from toprank.scale.batches import Place, encoded, read_batch
+from toprank.scale.files.batches import Place, encoded, read_batch
+from toprank.scale.files.parts import Part
 from toprank.scale.logistic import LossSums, Newton
 from toprank.scale.numbers import chosen_rows
-from toprank.scale.parts import Part
 from toprank.scale.passes import Pass, Told, over_parts
 
 __all__ = ["EncodedRows", "logistic_models"]

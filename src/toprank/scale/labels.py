@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from toprank.datasets.roles import binary_labels, kind_of_labels, label_text
 from toprank.datasets.thresholds import is_rule, labels_by_rule
 from toprank.errors import InputError
-from toprank.scale.parts import Part
+from toprank.scale.files.parts import Part
 from toprank.scale.passes import Pass, Told, over_parts
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from toprank.datasets.evidence import Evidence
 from toprank.datasets.readings import DateReading, NumberReading, Reading, TextReading
 from toprank.datasets.sentinels import looks_like_code, sentinel_notes
 from toprank.errors import InputError
-from toprank.scale.batches import is_text, numbers_in
+from toprank.scale.files.batches import is_text, numbers_in
+from toprank.scale.files.parts import Part
 from toprank.scale.numbers import Between, Moments, bracket, chosen_rows, middle_of_counted, sample_share
-from toprank.scale.parts import Part
 from toprank.scale.passes import Pass, Told, over_parts
 from toprank.scale.words import Words
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from toprank.control import worker_count
-from toprank.scale.batches import Place
-from toprank.scale.parts import Part
+from toprank.scale.files.batches import Place
+from toprank.scale.files.parts import Part
 
 __all__ = ["Pass", "over_parts"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toprank.datasets import InputError
-from toprank.scale.addresses import is_many
+from toprank.scale.files.addresses import is_many
 from toprank.workflow.asking.options import RankOptions, in_passes
 from toprank.workflow.listing.report import RankReport
 from toprank.workflow.ranking.in_memory import rank_items

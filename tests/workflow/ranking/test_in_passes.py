@@ -18,7 +18,7 @@ from toprank.workflow.reading.source import Columns
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from toprank.scale import parts as parts_module  # noqa: E402
+from toprank.scale.files import parts as parts_module  # noqa: E402
 
 COLUMNS = Columns(target="y", id="code", ignore=("other",))
 

@@ -25,13 +25,13 @@ from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, RankThenRera
 from toprank.lineup import RERANK, Settings, make_reranker
 from toprank.model import RankingModel
 from toprank.rankers.direct import DirectRanker
-from toprank.scale.addresses import list_files
 from toprank.scale.encoded import EncodedRows, logistic_models
+from toprank.scale.files.addresses import list_files
+from toprank.scale.files.parts import Part, open_parts
+from toprank.scale.files.scoring import check_columns, score_parts
 from toprank.scale.labels import StreamLabels, read_labels
 from toprank.scale.learn_columns import learn_columns
-from toprank.scale.parts import Part, open_parts
 from toprank.scale.reranking import FetchedRows, placed_scores, reranked_top
-from toprank.scale.scoring import check_columns, score_parts
 from toprank.scale.statistics import value_in_blocks
 from toprank.statistics import LinearRankStatistic, RankStatistic
 from toprank.statistics.groups import TieGroups
@@ -74,7 +74,7 @@ def rank_parts(
     Parameters
     ----------
     data : sequence of str
-        Parquet and CSV files, folders, patterns, addresses (`toprank.scale.addresses.list_files`).
+        Parquet and CSV files, folders, patterns, addresses (`toprank.scale.files.addresses.list_files`).
     columns : Columns
     options : RankOptions
         Of the rankers, logistic and rerank.

@@ -17,10 +17,10 @@ from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.table import table_format
 from toprank.model import RankingModel, load_model
 from toprank.model.ranking import frame_in_order, ordered_by
-from toprank.scale.addresses import STREAMED, is_many, list_files
-from toprank.scale.parts import Part, open_parts
-from toprank.scale.score_files import ScoreFiles
-from toprank.scale.scoring import Found, score_parts
+from toprank.scale.files.addresses import STREAMED, is_many, list_files
+from toprank.scale.files.parts import Part, open_parts
+from toprank.scale.files.score_files import ScoreFiles
+from toprank.scale.files.scoring import Found, score_parts
 from toprank.workflow.flags import in_flags, notes_in_flags
 from toprank.workflow.listing.places import reasons_in_words
 from toprank.workflow.listing.report import ScoreReport
@@ -76,7 +76,7 @@ def score_stream(
     ----------
     model_path : str
     data : sequence of str
-        Parquet and CSV files, folders, patterns, addresses (`toprank.scale.addresses.list_files`).
+        Parquet and CSV files, folders, patterns, addresses (`toprank.scale.files.addresses.list_files`).
     top : int, optional
         How many of the best rows to list.
     every : Path, optional

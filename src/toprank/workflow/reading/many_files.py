@@ -12,8 +12,8 @@ from toprank.datasets import InputError, Table, read_table
 from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.table import table_format
 from toprank.output import write_whole
-from toprank.scale.addresses import STREAMED, File, is_many, list_files
-from toprank.scale.parts import Part, open_parts
+from toprank.scale.files.addresses import STREAMED, File, is_many, list_files
+from toprank.scale.files.parts import Part, open_parts
 from toprank.workflow.reading.source import Columns, is_name
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def read_many(data: Sequence[str], columns: Columns, *, text_columns: Sequence[s
     Parameters
     ----------
     data : sequence of str
-        Files, folders, patterns, addresses (`toprank.scale.addresses.list_files`).
+        Files, folders, patterns, addresses (`toprank.scale.files.addresses.list_files`).
     columns : Columns
     text_columns : sequence of str
         Columns of CSV files to keep as text.

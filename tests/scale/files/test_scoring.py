@@ -20,11 +20,11 @@ from toprank.workflow.score import score_file
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from toprank.scale import parts as parts_module  # noqa: E402
-from toprank.scale.addresses import list_files  # noqa: E402
-from toprank.scale.parts import open_parts  # noqa: E402
-from toprank.scale.score_files import ScoreFiles  # noqa: E402
-from toprank.scale.scoring import score_parts  # noqa: E402
+from toprank.scale.files import parts as parts_module  # noqa: E402
+from toprank.scale.files.addresses import list_files  # noqa: E402
+from toprank.scale.files.parts import open_parts  # noqa: E402
+from toprank.scale.files.score_files import ScoreFiles  # noqa: E402
+from toprank.scale.files.scoring import score_parts  # noqa: E402
 
 RANKERS = {
     "logistic": LogisticRegression,

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from toprank.datasets.content import TextContent, text_content
 from toprank.errors import InputError
-from toprank.scale.addresses import File
 from toprank.scale.extras import needed
+from toprank.scale.files.addresses import File
 
 __all__ = ["BATCH_ROWS", "Part", "open_parts"]
 

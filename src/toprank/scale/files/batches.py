@@ -18,9 +18,9 @@ from toprank.datasets.readings import NumberReading
 from toprank.errors import InputError
 from toprank.model import RankingModel
 from toprank.model.ranking import ordered_by
-from toprank.scale.best import Best, Candidates
-from toprank.scale.parts import Part
-from toprank.scale.screen import linear_screen
+from toprank.scale.files.best import Best, Candidates
+from toprank.scale.files.parts import Part
+from toprank.scale.files.screen import linear_screen
 
 __all__ = ["BatchScorer", "Place", "encoded", "is_text", "missing_columns", "numbers_in", "read_batch"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from toprank.errors import InputError
 from toprank.output import sync_folder
 from toprank.scale.extras import needed
-from toprank.scale.parts import Part
+from toprank.scale.files.parts import Part
 
 __all__ = ["ScoreFiles", "check_folder"]
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from toprank.control import keep_best_on_interrupt, worker_count
 from toprank.datasets import InputError, Note, Table
 from toprank.model import RankingModel
-from toprank.scale.batches import BatchScorer, Place, missing_columns
-from toprank.scale.best import Best, Candidates
-from toprank.scale.parts import Part
-from toprank.scale.score_files import ScoreFiles
+from toprank.scale.files.batches import BatchScorer, Place, missing_columns
+from toprank.scale.files.best import Best, Candidates
+from toprank.scale.files.parts import Part
+from toprank.scale.files.score_files import ScoreFiles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def score_parts(
     model : RankingModel
         Over named columns, without queries.
     parts : sequence of Part
-        From `toprank.scale.parts.open_parts`.
+        From `toprank.scale.files.parts.open_parts`.
     top : int
         How many of the best rows to keep.
     every : ScoreFiles, optional
