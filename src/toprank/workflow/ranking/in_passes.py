@@ -25,12 +25,12 @@ from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, RankThenRera
 from toprank.lineup import RERANK, Settings, make_reranker
 from toprank.model import RankingModel
 from toprank.rankers.direct import DirectRanker
-from toprank.scale.encoded import EncodedRows, logistic_models
 from toprank.scale.files.addresses import list_files
 from toprank.scale.files.parts import Part, open_parts
 from toprank.scale.files.scoring import check_columns, score_parts
-from toprank.scale.labels import StreamLabels, read_labels
-from toprank.scale.learn_columns import learn_columns
+from toprank.scale.in_passes.encoded import EncodedRows, logistic_models
+from toprank.scale.in_passes.labels import StreamLabels, read_labels
+from toprank.scale.in_passes.learn_columns import learn_columns
 from toprank.scale.reranking import FetchedRows, placed_scores, reranked_top
 from toprank.scale.statistics import value_in_blocks
 from toprank.statistics import LinearRankStatistic, RankStatistic

@@ -13,7 +13,7 @@ from toprank.datasets.roles import binary_labels, kind_of_labels, label_text
 from toprank.datasets.thresholds import is_rule, labels_by_rule
 from toprank.errors import InputError
 from toprank.scale.files.parts import Part
-from toprank.scale.passes import Pass, Told, over_parts
+from toprank.scale.in_passes.passes import Pass, Told, over_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def read_labels(
     positive : sequence of str
         The labels that belong at the top, or a threshold.
     n_jobs, told
-        As in `toprank.scale.passes.over_parts`.
+        As in `toprank.scale.in_passes.passes.over_parts`.
     """
     import pandas as pd
     import pyarrow as pa

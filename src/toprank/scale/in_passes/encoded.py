@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from toprank.datasets.encode import ColumnEncoder
 from toprank.scale.files.batches import Place, encoded, read_batch
 from toprank.scale.files.parts import Part
-from toprank.scale.logistic import LossSums, Newton
-from toprank.scale.numbers import chosen_rows
-from toprank.scale.passes import Pass, Told, over_parts
+from toprank.scale.in_passes.numbers import chosen_rows
+from toprank.scale.in_passes.passes import Pass, Told, over_parts
+from toprank.scale.newton import LossSums, Newton
 
 __all__ = ["EncodedRows", "logistic_models"]
 

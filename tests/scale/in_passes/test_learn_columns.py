@@ -7,11 +7,11 @@ from toprank.datasets import Declared, InputError, Table, described, learn_encod
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
-from toprank.scale import learn_columns as module  # noqa: E402
-from toprank.scale import numbers, words  # noqa: E402
 from toprank.scale.files import parts as parts_module  # noqa: E402
 from toprank.scale.files.addresses import list_files  # noqa: E402
 from toprank.scale.files.parts import open_parts  # noqa: E402
+from toprank.scale.in_passes import learn_columns as module  # noqa: E402
+from toprank.scale.in_passes import numbers, words  # noqa: E402
 
 
 @pytest.fixture

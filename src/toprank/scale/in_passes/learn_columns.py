@@ -24,9 +24,16 @@ from toprank.datasets.sentinels import looks_like_code, sentinel_notes
 from toprank.errors import InputError
 from toprank.scale.files.batches import is_text, numbers_in
 from toprank.scale.files.parts import Part
-from toprank.scale.numbers import Between, Moments, bracket, chosen_rows, middle_of_counted, sample_share
-from toprank.scale.passes import Pass, Told, over_parts
-from toprank.scale.words import Words
+from toprank.scale.in_passes.numbers import (
+    Between,
+    Moments,
+    bracket,
+    chosen_rows,
+    middle_of_counted,
+    sample_share,
+)
+from toprank.scale.in_passes.passes import Pass, Told, over_parts
+from toprank.scale.in_passes.words import Words
 
 if TYPE_CHECKING:
     import pandas as pd
