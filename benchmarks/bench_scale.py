@@ -167,16 +167,16 @@ def run_path(path, folder):
 
     X, y = columns(NAMES), columns(["y"])[:, 0]
     if path in ("auc", "dcg@100"):
-        from toprank.scale.statistics import statistic_of
+        from toprank.scale.partitions.statistics import statistic_of
 
         statistic_of(path, y, X[:, 19] - X[:, 0])
     elif path == "logistic":
-        from toprank.scale.logistic import logistic_regression
+        from toprank.scale.partitions.logistic import logistic_regression
 
         logistic_regression(X, y)
     else:
         from toprank import RankSVM, RankThenRerank
-        from toprank.scale.reranking import learn_partitioned
+        from toprank.scale.partitions.reranking import learn_partitioned
 
         learn_partitioned(RankThenRerank(reranker=RankSVM(), top=TOP), X, y)
 

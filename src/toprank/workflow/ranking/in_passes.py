@@ -31,8 +31,8 @@ from toprank.scale.files.scoring import check_columns, score_parts
 from toprank.scale.in_passes.encoded import EncodedRows, logistic_models
 from toprank.scale.in_passes.labels import StreamLabels, read_labels
 from toprank.scale.in_passes.learn_columns import learn_columns
-from toprank.scale.reranking import FetchedRows, placed_scores, reranked_top
-from toprank.scale.statistics import value_in_blocks
+from toprank.scale.partitions.reranking import FetchedRows, placed_scores, reranked_top
+from toprank.scale.partitions.statistics import value_in_blocks
 from toprank.statistics import LinearRankStatistic, RankStatistic
 from toprank.statistics.groups import TieGroups
 from toprank.workflow.asking.aims import Aim

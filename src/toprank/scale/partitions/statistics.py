@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.errors import InputError
-from toprank.scale.partitions import aligned_blocks, computed, delayed, reduced
-from toprank.scale.tallies import BucketSums, Tally, merged, pairs_in_order, splitters
+from toprank.scale.partitions.blocks import aligned_blocks, computed, delayed, reduced
+from toprank.scale.partitions.tallies import BucketSums, Tally, merged, pairs_in_order, splitters
 from toprank.statistics import RankStatistic, get
 from toprank.statistics.base import BipartiteStatistic
 from toprank.statistics.catalog import AUC, PositivesAtTop

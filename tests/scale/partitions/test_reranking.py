@@ -14,8 +14,8 @@ if importlib.util.find_spec("dask") is None:
 import dask
 import dask.array as da
 
-from toprank.scale.logistic import logistic_regression
-from toprank.scale.reranking import learn_partitioned
+from toprank.scale.partitions.logistic import logistic_regression
+from toprank.scale.partitions.reranking import learn_partitioned
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from toprank.errors import InputError
 from toprank.scale.extras import needed
-from toprank.scale.partitions import is_partitioned
+from toprank.scale.partitions.blocks import is_partitioned
 
 __all__ = ["boosted_base", "fitted_here", "is_dask_learner"]
 

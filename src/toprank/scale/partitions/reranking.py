@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from toprank.base import RankingData, ranking_scores
 from toprank.control import check_time_limit
 from toprank.ensemble.rank_then_rerank import RankThenRerank
-from toprank.scale.boosting import fitted_here, is_dask_learner
-from toprank.scale.logistic import logistic_regression
-from toprank.scale.partitions import aligned_blocks, computed, delayed
+from toprank.scale.partitions.blocks import aligned_blocks, computed, delayed
+from toprank.scale.partitions.boosting import fitted_here, is_dask_learner
+from toprank.scale.partitions.logistic import logistic_regression
 
 __all__ = ["Blocks", "FetchedRows", "learn_partitioned", "placed_scores", "reranked_top"]
 
@@ -32,7 +32,7 @@ def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any
     Parameters
     ----------
     ranker : RankThenRerank
-        Not changed. Its base is None, for logistic regression (`toprank.scale.logistic`), a
+        Not changed. Its base is None, for logistic regression (`toprank.scale.partitions.logistic`), a
         `LogisticRegression` whose `C` is then used, a `lightgbm.DaskLGBMClassifier` or
         `xgboost.dask.DaskXGBClassifier`, which learn on the cluster of the current Dask client, or with
         ``cv="prefit"`` any fitted estimator.

@@ -10,7 +10,7 @@ if importlib.util.find_spec("dask") is None:
 import dask
 import dask.array as da
 
-from toprank.scale.logistic import NotConvergedWarning, logistic_regression
+from toprank.scale.partitions.logistic import NotConvergedWarning, logistic_regression
 
 
 @pytest.fixture(autouse=True)

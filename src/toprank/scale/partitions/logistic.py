@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from toprank.scale.newton import LossSums, Newton, NotConvergedWarning
-from toprank.scale.partitions import aligned_blocks, delayed, is_partitioned, reduced
+from toprank.scale.partitions.blocks import aligned_blocks, delayed, is_partitioned, reduced
 
 __all__ = ["NotConvergedWarning", "check_block", "logistic_regression"]
 

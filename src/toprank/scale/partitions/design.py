@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from toprank.convex.algebra.design import Design
-from toprank.scale.logistic import check_block
-from toprank.scale.partitions import aligned_blocks, computed, delayed, reduced
-from toprank.scale.reranking import Blocks
+from toprank.scale.partitions.blocks import aligned_blocks, computed, delayed, reduced
+from toprank.scale.partitions.logistic import check_block
+from toprank.scale.partitions.reranking import Blocks
 
 __all__ = ["PartitionedDesign", "PartitionedRows"]
 

@@ -14,8 +14,8 @@ if importlib.util.find_spec("dask") is None:
 import dask
 import dask.array as da
 
-from toprank.scale import statistics
-from toprank.scale.statistics import statistic_of
+from toprank.scale.partitions import statistics
+from toprank.scale.partitions.statistics import statistic_of
 
 NAMES = [
     "auc",
@@ -90,7 +90,7 @@ def test_a_partitioned_value_is_the_one_in_memory(case, name, ties):
 
 
 def test_only_the_top_of_each_partition_travels():
-    from toprank.scale.tallies import Tally, merged
+    from toprank.scale.partitions.tallies import Tally, merged
 
     rng = np.random.default_rng(0)
     y, scores = rng.random(10_000) < 0.2, rng.normal(size=10_000)

@@ -24,8 +24,8 @@ from toprank.rankers.parts.parameters import check_at_least, check_penalty_weigh
 from toprank.rankers.parts.spaces import Features
 from toprank.rankers.parts.top_push import TopPushRanker
 from toprank.rankers.rank_svm import RankSVM
-from toprank.scale.design import PartitionedDesign, PartitionedRows
-from toprank.scale.partitions import aligned_blocks, computed, delayed
+from toprank.scale.partitions.blocks import aligned_blocks, computed, delayed
+from toprank.scale.partitions.design import PartitionedDesign, PartitionedRows
 
 __all__ = ["fit_partitioned"]
 

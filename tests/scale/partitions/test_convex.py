@@ -9,7 +9,7 @@ dask = pytest.importorskip("dask", reason="dask is not installed")
 import dask.array as da  # noqa: E402
 
 from toprank.scale import fit_partitioned  # noqa: E402
-from toprank.scale.design import PartitionedDesign, PartitionedRows  # noqa: E402
+from toprank.scale.partitions.design import PartitionedDesign, PartitionedRows  # noqa: E402
 
 RANKERS = {
     "hinge": RankSVM(C=10.0, tol=1e-8),
