@@ -12,7 +12,7 @@ from toprank.datasets.table import FORMATS, table_format
 from toprank.errors import InputError
 from toprank.scale.extras import needed
 
-__all__ = ["STREAMED", "File", "is_many", "list_files"]
+__all__ = ["STREAMED", "File", "called", "is_many", "list_files"]
 
 STREAMED = ("parquet", "csv")
 """Formats that can be read piece by piece."""
@@ -70,6 +70,17 @@ def list_files(data: Sequence[str]) -> list[File]:
                 raise InputError(f"{path!r} cannot be read piece by piece; Parquet and CSV files can.")
             found.setdefault(path, File(path, kind, system))
     return list(found.values())
+
+
+def called(files: Sequence[File]) -> str:
+    """What messages call some files: one by its name, several by their number.
+
+    >>> one, other = (File(path, "csv", None) for path in ("items/a.csv", "items/b.csv"))
+    >>> called([one, one]), called([one, other])
+    ('a.csv', '2 files')
+    """
+    different = {file.path for file in files}
+    return files[0].name if len(different) == 1 else f"{len(different)} files"
 
 
 def _is_address(name: str) -> bool:

@@ -22,6 +22,7 @@ from toprank.datasets.evidence import Evidence
 from toprank.datasets.readings import DateReading, NumberReading, Reading, TextReading
 from toprank.datasets.sentinels import looks_like_code, sentinel_notes
 from toprank.errors import InputError
+from toprank.scale.files.addresses import called
 from toprank.scale.files.batches import is_text, numbers_in
 from toprank.scale.files.parts import Part
 from toprank.scale.in_passes.numbers import (
@@ -92,7 +93,8 @@ def learn_columns(
             columns.append(column)
     if not columns:
         why = "; ".join(f"{note.column!r} {note.text}" for note in notes if note.action == "dropped")
-        raise InputError(f"The files have no column to learn from: {why}.")
+        files = called([part.file for part in parts])
+        raise InputError(f"There is no column to learn from in {files}: {why}.")
     return ColumnEncoder(tuple(columns)), notes
 
 

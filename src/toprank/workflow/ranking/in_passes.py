@@ -25,7 +25,7 @@ from toprank.ensemble.rank_then_rerank import BaseOrderKeptWarning, RankThenRera
 from toprank.lineup import RERANK, Settings, make_reranker
 from toprank.model import RankingModel
 from toprank.rankers.direct import DirectRanker
-from toprank.scale.files.addresses import list_files
+from toprank.scale.files.addresses import called, list_files
 from toprank.scale.files.parts import Part, open_parts
 from toprank.scale.files.scoring import check_columns, score_parts
 from toprank.scale.in_passes.encoded import EncodedRows, logistic_models
@@ -309,8 +309,7 @@ def _header(parts: Sequence[Part]) -> Table:
 
 
 def _called(parts: Sequence[Part]) -> str:
-    files = list(dict.fromkeys(part.file.path for part in parts))
-    return parts[0].file.name if len(files) == 1 else f"{len(files)} files"
+    return called([part.file for part in parts])
 
 
 def _roles(parts: Sequence[Part], columns: Columns) -> Roles:

@@ -17,7 +17,7 @@ from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.table import table_format
 from toprank.model import RankingModel, load_model
 from toprank.model.ranking import frame_in_order, ordered_by
-from toprank.scale.files.addresses import STREAMED, is_many, list_files
+from toprank.scale.files.addresses import STREAMED, called, is_many, list_files
 from toprank.scale.files.parts import Part, open_parts
 from toprank.scale.files.score_files import ScoreFiles
 from toprank.scale.files.scoring import Found, score_parts
@@ -103,8 +103,7 @@ def score_stream(
             files.discard()
     notes = notes_in_flags(found.notes)
     remarks = [in_flags(one) for one in [*warning_sentences(found.notes), *_remarks(model, found, parts)]]
-    many = len({part.file.path for part in parts})
-    listed = parts[0].file.name if many == 1 else f"{many} files"
+    listed = called([part.file for part in parts])
     return ScoreReport(model, listing, listed, None, math.nan, notes, remarks, found.rows, found.interrupted)
 
 

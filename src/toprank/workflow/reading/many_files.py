@@ -12,7 +12,7 @@ from toprank.datasets import InputError, Table, read_table
 from toprank.datasets.content import STANDARD_INPUT
 from toprank.datasets.table import table_format
 from toprank.output import write_whole
-from toprank.scale.files.addresses import STREAMED, File, is_many, list_files
+from toprank.scale.files.addresses import STREAMED, File, called, is_many, list_files
 from toprank.scale.files.parts import Part, open_parts
 from toprank.workflow.reading.source import Columns, is_name
 
@@ -80,8 +80,7 @@ def read_many(data: Sequence[str], columns: Columns, *, text_columns: Sequence[s
     names, remarks = _common(tables)
     frame = pd.concat([table.frame[names] for table in tables], ignore_index=True)
     said = (*dict.fromkeys(remark for table in tables for remark in table.remarks), *remarks)
-    source = tables[0].source if len(tables) == 1 else f"{len(tables)} files"
-    return Table(frame, source=source, remarks=said), _fingerprint(files)
+    return Table(frame, source=called(files), remarks=said), _fingerprint(files)
 
 
 def _read(file: File, columns: Columns, text_columns: Sequence[str]) -> Table:
