@@ -187,7 +187,7 @@ def _items(data: str | None, columns: Columns) -> tuple[Table, Roles, Table]:
         table.column(column, argument="ignore")
     features = roles.features(table)
     if not features.columns and features.sparse is None:
-        raise InputError(f"There are no columns left to learn from in {table.source}.")
+        raise InputError(f"{table.source}: there are no columns left to learn from.")
     if features.sparse is None:
         declared = Declared.of(
             features.columns, categorical=columns.categorical, missing=columns.missing, read=columns.read

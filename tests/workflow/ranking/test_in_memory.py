@@ -281,7 +281,7 @@ def test_halves_too_poor_to_learn_from_do_not_spoil_the_whole(tmp_path):
     source = open_source(str(tmp_path / "poor.csv"), Columns(target="y"))
     report = rank_items(source, RankOptions(ranker="logistic", splits=3))
     assert report.held_out is None
-    assert any("no held-out figures: poor.csv has no column" in remark for remark in report.remarks)
+    assert any("no held-out figures: poor.csv: there is no column" in remark for remark in report.remarks)
 
 
 def test_the_clock_is_reported(source):

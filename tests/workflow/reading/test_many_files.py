@@ -11,11 +11,11 @@ WRONG = {
     "no such column": (["--target", "nope"], "target 'nope': no such column in {}; there are a, b, y."),
     "nothing left": (
         ["--target", "y", "--ignore", "a", "--ignore", "b"],
-        "There are no columns left to learn from in {}.",
+        "{}: there are no columns left to learn from.",
     ),
     "constant": (
         ["--target", "y", "--ignore", "a"],
-        "There is no column to learn from in {}: 'b' constant.",
+        "{}: there is no column to learn from ('b' constant).",
     ),
 }
 

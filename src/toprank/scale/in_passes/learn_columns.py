@@ -94,7 +94,7 @@ def learn_columns(
     if not columns:
         why = "; ".join(f"{note.column!r} {note.text}" for note in notes if note.action == "dropped")
         files = called([part.file for part in parts])
-        raise InputError(f"There is no column to learn from in {files}: {why}.")
+        raise InputError(f"{files}: there is no column to learn from ({why}).")
     return ColumnEncoder(tuple(columns)), notes
 
 
