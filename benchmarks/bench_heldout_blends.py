@@ -23,8 +23,8 @@ from toprank.control import Run
 from toprank.datasets import Table
 from toprank.ensemble.members import cross_fitted, logit_scores
 from toprank.lineup import ENSEMBLE, Settings
-from toprank.workflow.candidates import made_for
-from toprank.workflow.fitting import Items
+from toprank.workflow.learning.candidates import made_for
+from toprank.workflow.learning.fitting import Items
 
 RESAMPLES = 60
 

@@ -22,8 +22,8 @@ import pandas as pd
 
 from toprank.datasets import half_splits, learn_encoder, load
 from toprank.statistics import get
-from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source, read_new
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
+from toprank.workflow.reading.source import Columns, open_source, read_new
 
 OURS, AUTOGLUON = "toprank rank", "AutoGluon"
 SPLITS = 20

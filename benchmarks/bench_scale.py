@@ -84,9 +84,9 @@ def linear_form(path):
 
 def best_by_toprank(folder, threads):
     from toprank.model import load_model
-    from toprank.scale.addresses import list_files
-    from toprank.scale.parts import open_parts
-    from toprank.scale.scoring import score_parts
+    from toprank.scale.files.addresses import list_files
+    from toprank.scale.files.parts import open_parts
+    from toprank.scale.files.scoring import score_parts
 
     found = score_parts(
         load_model(folder / "model.json"),
@@ -141,7 +141,7 @@ def run_path(path, folder):
 
     dask.config.set(scheduler="threads", num_workers=2)
     if path.startswith("score"):
-        from toprank.workflow.stream import score_stream
+        from toprank.workflow.ranking.stream import score_stream
 
         every = Path(tempfile.mkdtemp(dir=folder)) / "scores" if path.endswith("all") else None
         score_stream(
@@ -167,16 +167,16 @@ def run_path(path, folder):
 
     X, y = columns(NAMES), columns(["y"])[:, 0]
     if path in ("auc", "dcg@100"):
-        from toprank.scale.statistics import statistic_of
+        from toprank.scale.partitions.statistics import statistic_of
 
         statistic_of(path, y, X[:, 19] - X[:, 0])
     elif path == "logistic":
-        from toprank.scale.logistic import logistic_regression
+        from toprank.scale.partitions.logistic import logistic_regression
 
         logistic_regression(X, y)
     else:
         from toprank import RankSVM, RankThenRerank
-        from toprank.scale.reranking import learn_partitioned
+        from toprank.scale.partitions.reranking import learn_partitioned
 
         learn_partitioned(RankThenRerank(reranker=RankSVM(), top=TOP), X, y)
 
@@ -187,7 +187,7 @@ def run_path(path, folder):
 def learn_in_passes(folder):
     """The command, on files that count as too large whatever their size; returns the coefficients."""
     from toprank.cli.main import main as toprank
-    from toprank.workflow import many_files
+    from toprank.workflow.reading import many_files
 
     many_files.FITS = 0
     command = ["rank", str(folder / "items"), "--target", "y", "--ranker", "logistic", "--quiet"]

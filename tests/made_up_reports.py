@@ -11,14 +11,14 @@ from toprank.exact import Certificate
 from toprank.model import RankingModel
 from toprank.rankers.exact import ExactRanker
 from toprank.statistics import get
-from toprank.workflow.advice import Figures
 from toprank.workflow.compare import CompareReport
-from toprank.workflow.fitting import Items
-from toprank.workflow.found import found_within
-from toprank.workflow.groups import group_shares
-from toprank.workflow.held_out import HeldOut, Judged
-from toprank.workflow.listing import OUT_OF_FOLD, UNSEEN, Place, list_items
-from toprank.workflow.report import RankReport, column_worths
+from toprank.workflow.judging.advice import Figures
+from toprank.workflow.judging.held_out import HeldOut, Judged
+from toprank.workflow.learning.fitting import Items
+from toprank.workflow.listing.found import found_within
+from toprank.workflow.listing.groups import group_shares
+from toprank.workflow.listing.places import OUT_OF_FOLD, UNSEEN, Place, list_items
+from toprank.workflow.listing.report import RankReport, column_worths
 
 HOSTILE_NAME = "<script>alert(1)</script>"
 HOSTILE_CELL = "</script><img src=x onerror=alert(2)>"

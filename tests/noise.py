@@ -2,7 +2,7 @@
 
     python tests/noise.py rank 200 25 results.jsonl       # goes on where it stopped
 
-counts the runs in which a gain is claimed; `tests/workflow/test_noise.py` runs the same.
+counts the runs in which a gain is claimed; `tests/workflow/judging/test_noise.py` runs the same.
 """
 
 import json
@@ -20,10 +20,10 @@ from toprank import DirectRanker, TopEnsemble, statistics
 from toprank.base import ranking_scores
 from toprank.datasets import Table, half_splits
 from toprank.lineup import ENSEMBLE, RERANK, Settings, lineup
-from toprank.workflow.advice import Figures, advice, p_values
-from toprank.workflow.candidates import LOGISTIC, made_for
-from toprank.workflow.fitting import Items, fit_quietly
-from toprank.workflow.held_out import HeldOut, Judged
+from toprank.workflow.judging.advice import Figures, advice, p_values
+from toprank.workflow.judging.held_out import HeldOut, Judged
+from toprank.workflow.learning.candidates import LOGISTIC, made_for
+from toprank.workflow.learning.fitting import Items, fit_quietly
 
 ROWS, BUDGET, HELD_OUT = 60, 7, 0.5
 STATISTICS = {"rank": f"dcg@{BUDGET}", "compare": "dcg"}

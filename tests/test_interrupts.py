@@ -21,7 +21,7 @@ from toprank.datasets import inspections
 from toprank.lineup import Contender
 from toprank.workflow import compare as comparing
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 
 pytestmark = pytest.mark.wall_clock
 

@@ -7,8 +7,8 @@ import pytest
 
 from made_up_reports import HOSTILE_CELL, HOSTILE_NAME, frame, report_of
 from toprank.markup import html_table
-from toprank.workflow.advice import Figures
 from toprank.workflow.compare import CompareReport
+from toprank.workflow.judging.advice import Figures
 
 
 class Cells(HTMLParser):

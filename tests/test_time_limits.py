@@ -10,8 +10,8 @@ import toprank
 from clock import Clock
 from toprank.control import Status
 from toprank.datasets import Labelled, Roles, Table
-from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Source
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
+from toprank.workflow.reading.source import Source
 
 pytestmark = pytest.mark.wall_clock
 

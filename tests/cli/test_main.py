@@ -384,7 +384,7 @@ def test_ctrl_c_before_there_is_anything(here, capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("toprank.workflow.rank_files.rank_items", interrupt)
+    monkeypatch.setattr("toprank.workflow.rank.rank_items", interrupt)
     assert main(["rank", "items.csv", "-t", "y", "--out", "r.csv"]) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "toprank: interrupted"
     assert not Path("r.csv").exists()
@@ -396,7 +396,7 @@ def test_ctrl_c_later_keeps_what_there_is(here, capsys, monkeypatch):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("toprank.workflow.rank.judge", interrupt)
+    monkeypatch.setattr("toprank.workflow.ranking.in_memory.judge", interrupt)
     assert main(["rank", "items.csv", "-t", "y", *ROLES, *QUICK, "--out", "r.csv"]) == 130
     assert len(pd.read_csv("r.csv")) == 120
 

@@ -9,7 +9,7 @@ import pytest
 
 from toprank.cli.main import main
 from toprank.workflow.by_pairs import PairOptions, rank_by_pairs
-from toprank.workflow.source import Columns
+from toprank.workflow.reading.source import Columns
 from toprank.workflow.watch import Silent
 
 

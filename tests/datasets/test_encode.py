@@ -163,7 +163,9 @@ def test_new_rows_without_a_column():
 
 
 def test_nothing_to_learn_from():
-    with pytest.raises(InputError, match=r"pumps\.csv has no column to learn from: 'a' constant; 'b' empty"):
+    with pytest.raises(
+        InputError, match=r"pumps\.csv: there is no column to learn from \('a' constant; 'b' empty"
+    ):
         _learn(a=[1, 1], b=[None, None])
 
 

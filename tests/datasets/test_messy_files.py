@@ -6,7 +6,7 @@ import pytest
 
 from messy_files import FILES, workbook
 from toprank.datasets import learn_encoder
-from toprank.workflow.source import Columns, open_source, read_new
+from toprank.workflow.reading.source import Columns, open_source, read_new
 
 
 def _written(tmp_path, case):

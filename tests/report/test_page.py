@@ -16,12 +16,12 @@ from toprank.control import Outcome, Status
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.errors import InputError
 from toprank.report.page import embedded_json
-from toprank.workflow import rank as rank_module
-from toprank.workflow.deliver import Delivery
-from toprank.workflow.page import MOST_DATA_COLUMNS, comparison_page_of, page_summary, ranking_page_of
-from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
-from toprank.workflow.summary import ranking_summary
+from toprank.workflow.ranking import in_memory as rank_module
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
+from toprank.workflow.reading.source import Columns, open_source
+from toprank.workflow.writing.deliver import Delivery
+from toprank.workflow.writing.page import MOST_DATA_COLUMNS, comparison_page_of, page_summary, ranking_page_of
+from toprank.workflow.writing.summary import ranking_summary
 
 
 class Reader(HTMLParser):

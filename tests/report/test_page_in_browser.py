@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from made_up_reports import COMMAND, HOSTILE_CELL, HOSTILE_NAME, comparison, frame, report_of
-from toprank.workflow.page import comparison_page_of, page_summary, ranking_page_of
+from toprank.workflow.writing.page import comparison_page_of, page_summary, ranking_page_of
 
 # A browser on a busy machine may miss its time.
 pytestmark = pytest.mark.wall_clock

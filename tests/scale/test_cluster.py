@@ -19,7 +19,7 @@ from toprank.scale import extras
 from toprank.scale.cluster import connected, spread, threads_of
 from toprank.workflow import compare
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.reading.source import Columns, open_source
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 

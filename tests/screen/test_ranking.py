@@ -9,8 +9,8 @@ from rich.console import Console
 
 from toprank.screen import pieces
 from toprank.screen.ranking import show_ranking
-from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
+from toprank.workflow.reading.source import Columns, open_source
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from toprank.lineup import Contender, Settings, lineup
 from toprank.screen.tables import show_comparison
 from toprank.workflow import compare
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.page import comparison_page_of
-from toprank.workflow.source import Columns, open_source
-from toprank.workflow.summary import comparison_summary
+from toprank.workflow.reading.source import Columns, open_source
 from toprank.workflow.watch import Silent
+from toprank.workflow.writing.page import comparison_page_of
+from toprank.workflow.writing.summary import comparison_summary
 
 
 class Recorded(Silent):

@@ -11,13 +11,13 @@ import toprank
 from toprank.cli.main import main
 from toprank.lineup import Settings
 from toprank.statistics import get
-from toprank.workflow import regression
 from toprank.workflow.compare import CompareOptions, compare_rankers
-from toprank.workflow.fitting import Items
-from toprank.workflow.hits import means_up_to
-from toprank.workflow.rank import RankOptions, rank_items
-from toprank.workflow.source import Columns, open_source
-from toprank.workflow.summary import ranking_summary
+from toprank.workflow.judging.hits import means_up_to
+from toprank.workflow.learning import regression
+from toprank.workflow.learning.fitting import Items
+from toprank.workflow.ranking.in_memory import RankOptions, rank_items
+from toprank.workflow.reading.source import Columns, open_source
+from toprank.workflow.writing.summary import ranking_summary
 
 
 def _numbers(n=80, seed=0):
@@ -82,7 +82,7 @@ def test_held_out_means_are_those_of_the_rows(here):
 
 def test_where_a_new_mean_lies():
     """Four of five new lists, of rows like those that were parted again and again."""
-    from toprank.workflow.hits import means_lines
+    from toprank.workflow.judging.hits import means_lines
 
     rng, inside, runs = np.random.default_rng(0), 0, 300
     for _ in range(runs):

@@ -14,7 +14,7 @@ __all__ = ["list_data", "list_statistics"]
 
 def list_statistics(json_output: Json = False) -> None:
     """List the statistics by name, a line each."""
-    from toprank.workflow.names import known_statistics
+    from toprank.workflow.asking.aims import known_statistics
 
     known = known_statistics()
     if json_output:
@@ -44,7 +44,7 @@ def list_data(
     from toprank import datasets
 
     if example is not None:
-        from toprank.workflow.deliver import Delivery
+        from toprank.workflow.writing.deliver import Delivery
 
         Delivery(example).check([])
         for path, about in Delivery(example).write(datasets.inspections()).items():

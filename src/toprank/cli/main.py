@@ -163,13 +163,13 @@ def rank(
     Labelled items are placed by models that have not seen their label.
     """
     from toprank.control import keep_best_on_interrupt
+    from toprank.workflow.asking.exact_options import ExactOptions
+    from toprank.workflow.asking.options import RankOptions, check_base
     from toprank.workflow.by_pairs import PairOptions
-    from toprank.workflow.deliver import Delivery
-    from toprank.workflow.exact_options import ExactOptions
-    from toprank.workflow.options import RankOptions, check_base
-    from toprank.workflow.rank_files import only_one, rank_files, way_to_learn
-    from toprank.workflow.source import Columns
-    from toprank.workflow.summary import ranking_summary
+    from toprank.workflow.rank import only_one, rank_files, way_to_learn
+    from toprank.workflow.reading.source import Columns
+    from toprank.workflow.writing.deliver import Delivery
+    from toprank.workflow.writing.summary import ranking_summary
 
     columns, exact = asked(context, Columns), asked(context, ExactOptions, constraints=constraints)
     if pairs is not None:
@@ -248,9 +248,9 @@ def compare(
     t-test against logistic regression, and the mean time of a fit.
     """
     from toprank.workflow.compare import CompareOptions, compare_rankers
-    from toprank.workflow.deliver import Delivery
-    from toprank.workflow.source import Columns, open_source
-    from toprank.workflow.summary import comparison_summary
+    from toprank.workflow.reading.source import Columns, open_source
+    from toprank.workflow.writing.deliver import Delivery
+    from toprank.workflow.writing.summary import comparison_summary
 
     columns, options = asked(context, Columns), asked(context, CompareOptions)
     delivery, typed = Delivery(report=report_page), command_line(context)

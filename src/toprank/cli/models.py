@@ -62,10 +62,10 @@ def score(
 
     With --top or --all the files need not fit into memory. Ctrl-C leaves what was found by then.
     """
-    from toprank.workflow.deliver import Delivery
+    from toprank.workflow.ranking.stream import is_stream, score_stream
     from toprank.workflow.score import score_file
-    from toprank.workflow.stream import is_stream, score_stream
-    from toprank.workflow.summary import scores_summary
+    from toprank.workflow.writing.deliver import Delivery
+    from toprank.workflow.writing.summary import scores_summary
 
     delivery, data = Delivery(out), list(new or ())
     delivery.check([model, *data])
@@ -124,7 +124,7 @@ def explain(
     the median of numbers and dates, the most frequent of words.
     """
     from toprank.workflow.explain import explain_item
-    from toprank.workflow.summary import explanation_summary
+    from toprank.workflow.writing.summary import explanation_summary
 
     found = explain_item(model, items, id, row, trusted=trust or (), encoding=encoding, separator=separator)
     if json_output:
@@ -161,8 +161,8 @@ def verify(
     the bound again or to refute it. Printed is what was checked and what was not. Exit code 3 when something
     does not hold.
     """
-    from toprank.workflow.summary import verification_summary
     from toprank.workflow.verify import verify_file
+    from toprank.workflow.writing.summary import verification_summary
 
     with start_bars(quiet) as bars:
         bars.stage("Checking")

@@ -11,7 +11,7 @@ from toprank.cli.options import print_json, start_bars
 
 if TYPE_CHECKING:
     from toprank.workflow.by_pairs import PairOptions
-    from toprank.workflow.source import Columns
+    from toprank.workflow.reading.source import Columns
 
 __all__ = ["rank_pairs", "refuse_beside_pairs"]
 
@@ -48,7 +48,7 @@ def rank_pairs(
 ) -> bool:
     """Learn from comparisons, write and show the list; whether Ctrl-C cut it short."""
     from toprank.workflow.by_pairs import pairs_summary, rank_by_pairs
-    from toprank.workflow.deliver import Delivery
+    from toprank.workflow.writing.deliver import Delivery
 
     delivery = Delivery(out, model)
     delivery.check([data, pairs], linear=True)

@@ -213,7 +213,7 @@ def learn_encoder(table: Table, *, categorical: Collection[str] = ()) -> tuple[E
             notes.extend(note for note in column.encode(table.frame[name])[1] if note.action == "imputed")
     if not columns:
         why = "; ".join(f"{note.column!r} {note.text}" for note in notes if note.action == "dropped")
-        raise InputError(f"{table.source} has no column to learn from: {why}.")
+        raise InputError(f"{table.source}: there is no column to learn from ({why}).")
     return ColumnEncoder(tuple(columns)), notes
 
 
@@ -277,7 +277,7 @@ def _learn_sparse(table: Table) -> tuple[Encoder, list[Note]]:
     # Rounding can hide a tiny deviation on a large mean; the range never is zero here.
     scale = np.where(deviation > 0, deviation, highest - lowest)[varies]
     if not np.isfinite(scale).all():
-        raise InputError(f"{table.source} holds values too large to work with.")
+        raise InputError(f"{table.source}: there are values too large to work with.")
     kept = tuple(int(number) for number in np.flatnonzero(varies) + 1)
     notes = []
     if len(kept) < matrix.shape[1]:

@@ -144,7 +144,7 @@ class Labelled:
             y = number_labels(column, positive=positive)
         features = roles.features(table)
         if not features.columns and features.sparse is None:
-            raise InputError(f"{table.source} has no columns left to learn from.")
+            raise InputError(f"{table.source}: there are no columns left to learn from.")
         names = roles.identifiers(table), roles.queries(table), roles.groups(table)
         return cls(features, y, chosen, *names, kind)
 

@@ -32,7 +32,7 @@ def ranking_page(summary: Mapping[str, Any]) -> bytes:
     ----------
     summary : mapping
         What `toprank rank --json` prints, with the whole list by columns: see
-        `toprank.workflow.page.ranking_page_of`.
+        `toprank.workflow.writing.page.ranking_page_of`.
     """
     worths = [one for one in summary["columns_worth"] if one["value"]]
     drawn = bars(worths[:MOST_BARS])

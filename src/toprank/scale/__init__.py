@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "boosted_base": "toprank.scale.boosting",
-    "fit_partitioned": "toprank.scale.convex",
-    "learn_partitioned": "toprank.scale.reranking",
-    "logistic_regression": "toprank.scale.logistic",
-    "statistic_of": "toprank.scale.statistics",
+    "boosted_base": "toprank.scale.partitions.boosting",
+    "fit_partitioned": "toprank.scale.partitions.convex",
+    "learn_partitioned": "toprank.scale.partitions.reranking",
+    "logistic_regression": "toprank.scale.partitions.logistic",
+    "statistic_of": "toprank.scale.partitions.statistics",
 }
 
 __all__ = ["boosted_base", "fit_partitioned", "learn_partitioned", "logistic_regression", "statistic_of"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from toprank.screen import pieces
 from toprank.screen.ranking import show_list
 from toprank.workflow.by_pairs import PairsReport, Share
-from toprank.workflow.fitting import outcome_sentence
+from toprank.workflow.learning.fitting import outcome_sentence
 
 __all__ = ["show_pairs"]
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from toprank.datasets import Roles
     from toprank.workflow.explain import Explanation
-    from toprank.workflow.hits import Hits
-    from toprank.workflow.report import RankReport
-    from toprank.workflow.score import ScoreReport
+    from toprank.workflow.judging.hits import Hits
+    from toprank.workflow.listing.report import RankReport, ScoreReport
 
 __all__ = ["show_explanation", "show_list", "show_ranking", "show_scores"]
 
@@ -205,7 +204,7 @@ def _show_worth(console: Console, report: RankReport) -> None:
 
 def _beside(report: RankReport) -> str:
     """How the labelled list differs from the baseline's, where that is another one."""
-    from toprank.workflow.candidates import label_of
+    from toprank.workflow.learning.candidates import label_of
 
     if report.found is None or report.delivered == report.baseline:
         return ""
@@ -216,8 +215,8 @@ def _beside(report: RankReport) -> str:
 
 
 def _hits_grid(report: RankReport) -> Grid:
-    from toprank.workflow.candidates import label_of
-    from toprank.workflow.held_out import figure_of
+    from toprank.workflow.judging.held_out import figure_of
+    from toprank.workflow.learning.candidates import label_of
 
     held_out = report.held_out
     assert held_out is not None  # the caller looked
@@ -244,7 +243,7 @@ def _hits_grid(report: RankReport) -> Grid:
 
 
 def _hits_cell(line: Hits, name: str) -> str:
-    from toprank.workflow.held_out import figure_of
+    from toprank.workflow.judging.held_out import figure_of
 
     interval, to = line.interval(name), "-" if line.least is None else " to "
     edges = () if interval is None else (figure_of(line, edge, whole=True) for edge in interval)

@@ -10,8 +10,8 @@ from toprank.screen import pieces
 
 if TYPE_CHECKING:
     from toprank.datasets import Entry
+    from toprank.workflow.asking.aims import KnownStatistic
     from toprank.workflow.compare import CompareReport
-    from toprank.workflow.names import KnownStatistic
     from toprank.workflow.verify import VerifyReport
 
 __all__ = ["show_catalog", "show_comparison", "show_statistics", "show_verification"]

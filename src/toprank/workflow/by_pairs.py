@@ -19,10 +19,10 @@ from toprank.datasets.pair_file import read_pair_file
 from toprank.lineup import RERANKER
 from toprank.model import RankingModel
 from toprank.preferences import pair_folds
-from toprank.workflow.exact_options import ExactOptions
+from toprank.workflow.asking.exact_options import ExactOptions
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.listing import plain_list
-from toprank.workflow.source import Columns, read_items
+from toprank.workflow.listing.places import plain_list
+from toprank.workflow.reading.source import Columns, read_items
 from toprank.workflow.watch import Silent, Watch
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _items(data: str | None, columns: Columns) -> tuple[Table, Roles, Table]:
         table.column(column, argument="ignore")
     features = roles.features(table)
     if not features.columns and features.sparse is None:
-        raise InputError(f"{table.source} has no columns left to learn from.")
+        raise InputError(f"{table.source}: there are no columns left to learn from.")
     if features.sparse is None:
         declared = Declared.of(
             features.columns, categorical=columns.categorical, missing=columns.missing, read=columns.read

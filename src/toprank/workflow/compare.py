@@ -17,15 +17,15 @@ from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.lineup import BASELINE, ENSEMBLE, Contender, Settings, lineup
 from toprank.markup import html_table, shown_number
 from toprank.statistics import RankStatistic
-from toprank.workflow.advice import Figures, advice, p_values, what_is_tested
-from toprank.workflow.afford import affordable_contenders, affordable_members
-from toprank.workflow.candidates import INNER_FOLDS, lighter_ensemble
-from toprank.workflow.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
+from toprank.workflow.asking.options import checked_settings
 from toprank.workflow.flags import each_once
-from toprank.workflow.options import checked_settings
-from toprank.workflow.regression import blend, contenders_for_numbers
-from toprank.workflow.source import FEWEST_NUMBERS, Source, provenance
-from toprank.workflow.splits import held_out_splits
+from toprank.workflow.judging.advice import Figures, advice, p_values, what_is_tested
+from toprank.workflow.learning.afford import affordable_contenders, affordable_members
+from toprank.workflow.learning.candidates import INNER_FOLDS, lighter_ensemble
+from toprank.workflow.learning.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
+from toprank.workflow.learning.regression import blend, contenders_for_numbers
+from toprank.workflow.learning.splits import held_out_splits
+from toprank.workflow.reading.source import FEWEST_NUMBERS, Source, provenance
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["NOT_RUN", "CompareOptions", "CompareReport", "compare_rankers"]

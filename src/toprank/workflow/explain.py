@@ -15,8 +15,9 @@ from toprank.datasets.roles import label_text
 from toprank.ensemble.top_ensemble import TopEnsemble
 from toprank.model import RankingModel, load_model
 from toprank.model.ranking import ordered_by, ranks_of
-from toprank.workflow.contributions import cells_in_words, contributions, features_of
-from toprank.workflow.source import read_items
+from toprank.workflow.judging.importance import features_of
+from toprank.workflow.listing.contributions import cells_in_words, contributions
+from toprank.workflow.reading.source import read_items
 
 __all__ = ["Explanation", "Part", "explain_item"]
 

@@ -1,61 +1,22 @@
-"""A saved model on a new table."""
+"""`toprank score`: a saved model on a new table. Over many files it is `toprank.workflow.ranking.stream`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from toprank.datasets import InputError, Note, Table, warning_sentences
+from toprank.datasets import InputError, Table, warning_sentences
 from toprank.datasets.roles import binary_labels, number_labels
 from toprank.model import RankingModel, load_model
-from toprank.workflow.aims import aim_of
-from toprank.workflow.fitting import value_of
+from toprank.workflow.asking.aims import aim_of
 from toprank.workflow.flags import in_flags, notes_in_flags
-from toprank.workflow.held_out import chance_value
-from toprank.workflow.listing import plain_list
-from toprank.workflow.source import read_items, read_select
+from toprank.workflow.judging.held_out import chance_value
+from toprank.workflow.learning.fitting import value_of
+from toprank.workflow.listing.places import plain_list
+from toprank.workflow.listing.report import ScoreReport
+from toprank.workflow.reading.source import read_items, read_select
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["ScoreReport", "score_file"]
-
-
-@dataclass(frozen=True)
-class ScoreReport:
-    """New items in the order of a saved model.
-
-    Parameters
-    ----------
-    model : RankingModel
-    listing : pandas.DataFrame
-        The items, best first.
-    listed : str
-        Name of their file.
-    value : float or None
-        The model's statistic, where the file has labels of both classes.
-    chance : float
-        The same of a random order, on average.
-    notes : list of Note
-        What was done to the columns.
-    remarks : list of str
-    rows : int or None
-        How many items were scored, where the listing holds the best of them only.
-    interrupted : bool
-        Ctrl-C came before all of them were.
-    """
-
-    model: RankingModel
-    listing: pd.DataFrame
-    listed: str
-    value: float | None
-    chance: float
-    notes: list[Note]
-    remarks: list[str]
-    rows: int | None = None
-    interrupted: bool = False
+__all__ = ["score_file"]
 
 
 def score_file(
@@ -84,13 +45,13 @@ def score_file(
         rank = "rank" if "rank" not in table.columns else "toprank_rank"
         listing = listing[listing[rank] <= top].reset_index(drop=True)
     value, chance = _value(model, table)
-    remarks = [*map(in_flags, [*table.remarks, *warning_sentences(notes)]), *missing_id(model, table)]
+    remarks = [*map(in_flags, [*table.remarks, *warning_sentences(notes)]), *_missing_id(model, table)]
     return ScoreReport(
         model, listing, table.source, value, chance, notes_in_flags(notes), remarks, len(table)
     )
 
 
-def missing_id(model: RankingModel, table: Table) -> list[str]:
+def _missing_id(model: RankingModel, table: Table) -> list[str]:
     """What to say when the new table lacks the identifiers the old one had."""
     name = model.roles.id
     if name is None or name in table.columns:

@@ -16,7 +16,7 @@ from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.exact import Certificate, Verification, verify
 from toprank.model import RankingModel, load_model
 from toprank.rankers.exact import ExactRanker
-from toprank.workflow.source import read_items, with_and_without_label
+from toprank.workflow.reading.source import read_items, with_and_without_label
 
 __all__ = ["VerifyReport", "verify_file"]
 

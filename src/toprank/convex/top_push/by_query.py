@@ -147,26 +147,22 @@ class QueryPushProblem:
             )
             for one, own in zip(self.lists, lifts, strict=True)
         )
-        return RoundedLists(self, SmoothedLists(tuple(rounded), self.start))
+        return RoundedLists(self.design, SmoothedLists(tuple(rounded), self.start))
 
 
 @dataclass(frozen=True)
 class RoundedLists:
     """The rounded problem as `toprank.convex.algebra.newton` wants it."""
 
-    problem: QueryPushProblem
+    design: Design
     loss: SmoothedLists
     C: float = 1.0
-
-    @property
-    def design(self) -> Design:
-        return self.problem.design
 
     def at(self, scores: Floats) -> SmoothedListsPoint:
         return self.loss.at(scores)
 
     def _sums(self, numbers: Floats) -> Floats:
-        return self.design.combine_lists(numbers, self.problem.start)
+        return self.design.combine_lists(numbers, self.loss.start)
 
     def hessian(self, point: SmoothedListsPoint) -> Floats:
         """X^T (Hessian with respect to the scores) X: one Gram matrix, three corrections of rank one each."""

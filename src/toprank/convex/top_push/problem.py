@@ -115,7 +115,7 @@ class TopPushProblem:
     def rounded(self, width: float, lift: float) -> RoundedTopPush:
         """The problem with its corners rounded."""
         sides = self.positives, self.negatives, self.costs, self.caps
-        return RoundedTopPush(self, SmoothedTopPush(*sides, self.surrogate, width, lift))
+        return RoundedTopPush(self.design, SmoothedTopPush(*sides, self.surrogate, width, lift))
 
     def zero(self) -> TopPushPoint:
         """The point w = 0, where all are tied."""
@@ -192,30 +192,26 @@ class TopPushPoint:
 class RoundedTopPush:
     """The rounded problem as `toprank.convex.algebra.newton` wants it."""
 
-    problem: TopPushProblem
+    design: Design
     loss: SmoothedTopPush
     C: float = 1.0
-
-    @property
-    def design(self) -> Design:
-        return self.problem.design
 
     def at(self, scores: Floats) -> SmoothedPoint:
         return self.loss.at(scores)
 
     def hessian(self, point: SmoothedPoint) -> Floats:
         """X^T (Hessian with respect to the scores) X: one Gram matrix and three corrections of rank one."""
-        combine = self.problem.combine
+        combine, spread = self.design.combine, point.spread
         no_positives, no_negatives = np.zeros(len(point.slopes)), np.zeros(len(point.parts))
-        matrix = self.design.gram(point.spread(point.curvatures, point.stiffness))
-        ahead = combine(point.curvatures, no_negatives)
-        threshold = combine(no_positives, point.shares)
+        matrix = self.design.gram(spread(point.curvatures, point.stiffness))
+        ahead = combine(spread(point.curvatures, no_negatives))
+        threshold = combine(spread(no_positives, point.shares))
         matrix -= np.outer(ahead, threshold)
         matrix -= np.outer(threshold, ahead)
         matrix += float(point.curvatures.sum()) * np.outer(threshold, threshold)
         total = float(point.stiffness.sum())
         if total > 0.0:
-            inside = combine(no_positives, point.stiffness)
+            inside = combine(spread(no_positives, point.stiffness))
             matrix -= np.outer(inside, inside) / total
         return matrix
 

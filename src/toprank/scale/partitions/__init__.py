@@ -1,0 +1,1 @@
+"""Dask arrays in partitions: statistics, logistic regression, reranking, convex rankers, boosting."""

@@ -1,0 +1,1 @@
+"""What the user hands over: a table or several files, the column rows are held out by, demands."""
