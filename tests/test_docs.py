@@ -14,6 +14,7 @@ from typer.main import get_command
 
 import toprank
 from toprank.cli.main import app
+from toprank.exact.mip import backends
 from toprank.statistics import base
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -34,6 +35,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
         pytest.importorskip(OTHER_PACKAGES[page.name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(base, "_REGISTRY", dict(base._REGISTRY))  # a page may define a statistic
+    monkeypatch.setattr(backends, "_REGISTERED", {})  # or bring a solver
     names = {"__name__": "page"}
     for number, code in enumerate(blocks(page), start=1):
         with warnings.catch_warnings():
