@@ -43,6 +43,19 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
             exec(compile(code, f"{page.name}, block {number}", "exec"), names)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_written_as_pages_are(page):
+    """Every block says its language, or it would be coloured as Python; nothing empty is in bold."""
+    text = page.read_text(encoding="utf-8")
+    assert [block[:40] for block in re.findall(r"^```\n(.*?)^```$", _opened(text), re.M | re.S)] == []
+    assert "****" not in text
+
+
+def _opened(text):
+    """The page without blocks that say their language."""
+    return re.sub(r"^```[^\n]+\n.*?^```$", "", text, flags=re.M | re.S)
+
+
 def command_lines():
     """Every line of the pages that calls the program: (page, line)."""
     for page in PAGES:
