@@ -27,6 +27,8 @@ exclude_patterns = ["_build", "_templates", "gallery"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "toprank"
+html_static_path = ["_static"]
+html_css_files = ["toprank.css"]
 # The same source always gives the same page.
 html_last_updated_fmt = None
 suppress_warnings = ["myst.header"]

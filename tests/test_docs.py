@@ -14,6 +14,7 @@ from typer.main import get_command
 
 import toprank
 from toprank.cli.main import app
+from toprank.exact.mip import backends
 from toprank.statistics import base
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -34,11 +35,25 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
         pytest.importorskip(OTHER_PACKAGES[page.name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(base, "_REGISTRY", dict(base._REGISTRY))  # a page may define a statistic
+    monkeypatch.setattr(backends, "_REGISTERED", {})  # or bring a solver
     names = {"__name__": "page"}
     for number, code in enumerate(blocks(page), start=1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", toprank.control.SearchStoppedWarning)
             exec(compile(code, f"{page.name}, block {number}", "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_written_as_pages_are(page):
+    """Every block says its language, or it would be coloured as Python; nothing empty is in bold."""
+    text = page.read_text(encoding="utf-8")
+    assert [block[:40] for block in re.findall(r"^```\n(.*?)^```$", _opened(text), re.M | re.S)] == []
+    assert "****" not in text
+
+
+def _opened(text):
+    """The page without blocks that say their language."""
+    return re.sub(r"^```[^\n]+\n.*?^```$", "", text, flags=re.M | re.S)
 
 
 def command_lines():

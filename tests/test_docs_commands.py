@@ -25,7 +25,7 @@ def commands(page):
     for language, block in re.findall(
         r"^```(.*?)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S
     ):
-        for line in block.splitlines() if not language else []:
+        for line in block.splitlines() if language == "sh" else []:
             if re.match(r"(toprank|zcat|head) ", line) and "--example" not in line and "..." not in line:
                 yield line
 

@@ -79,6 +79,20 @@ def test_the_version_stands_in_one_place():
     assert "\nversion:" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_the_changelog_has_the_usual_form():
+    """Keep a Changelog: versions, the one to come first, and six kinds of changes in each."""
+    said = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (.*)$", said, re.M)
+    assert versions[0] == "[Unreleased]"
+    assert [
+        one for one in versions[1:] if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one)
+    ] == []
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", said, re.M)) <= kinds
+    for version in said.split("\n## ")[1:]:
+        assert "\n- " not in version.partition("\n### ")[0], "a change that is of no kind"
+
+
 def test_every_dependency_has_its_reason():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]

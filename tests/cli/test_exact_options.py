@@ -151,7 +151,7 @@ def test_the_worked_example(tmp_path, monkeypatch, capsys):
     """The file and the commands of the page, as they stand there."""
     monkeypatch.chdir(tmp_path)
     section = PAGE.read_text().partition("## Demands on the model")[2].partition("\n## ")[0]
-    rules, commands = re.findall(r"^```(?:toml)?\n(.*?)^```", section, re.M | re.S)
+    rules, commands = re.findall(r"^```(?:toml|sh)\n(.*?)^```", section, re.M | re.S)
     pathlib.Path("rules.toml").write_text(rules)
     for line in commands.splitlines():
         program, *arguments = shlex.split(line)

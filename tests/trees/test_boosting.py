@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from toprank import GradientBoostingRanker, statistics
 from toprank.control import SearchStoppedWarning, Status
+from toprank.losses.objectives import LossPoint
 
 ENGINES = [
     "sklearn",
@@ -45,6 +46,24 @@ def test_every_loss_learns_the_ring(engine, loss):
     assert ranker.losses_[-1] < 0.6 * ranker.losses_[0]
     assert ranker.feature_importances_.argmin() == 2
     assert ranker.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_loss_of_ones_own(engine):
+    """Distances from given scores: trees that follow its gradient come to those scores."""
+    X, y = rings(200)
+    aim = np.where(y == 1, 1.0, -1.0) * (1 + X[:, 2] ** 2)
+
+    def squares(labels):
+        assert labels.grade.tolist() == y.tolist()
+        return lambda scores: LossPoint(
+            0.5 * ((scores - aim) ** 2).mean(), (scores - aim) / len(aim), np.full(len(aim), 1 / len(aim))
+        )
+
+    ranker = GradientBoostingRanker(squares, n_estimators=200, min_samples_leaf=1, engine=engine).fit(X, y)
+    scores = ranker.decision_function(X) - ranker.intercept_
+    assert np.abs(scores - aim).max() < 0.1 * np.abs(aim).max()
+    assert ranker.losses_[0] == pytest.approx(0.5 * (aim**2).mean())
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -19,7 +19,7 @@ from toprank.losses.pat_mat import PatMatLoss
 from toprank.losses.smoothed_top_push import SmoothedTopPush
 from toprank.losses.top_push import QuantileMean, SquaredHinge
 
-__all__ = ["Labels", "LossPoint", "Objective", "make_objective"]
+__all__ = ["Labels", "LossPoint", "Objective", "OwnLoss", "make_objective"]
 
 Floats = NDArray[np.float64]
 WIDTH = 1.0
@@ -59,9 +59,13 @@ class Labels:
         return Labels(self.grade[rows], qid, None if self.weight is None else self.weight[rows])
 
 
+OwnLoss = Callable[[Labels], Objective]
+"""A loss that has no name here: what it is of these rows, as a function of their scores."""
+
+
 def make_objective(
     labels: Labels,
-    loss: str,
+    loss: str | OwnLoss,
     *,
     p: float = 4.0,
     negative_share: float | None = None,
@@ -69,14 +73,14 @@ def make_objective(
     k: int = 10,
     unit: float = 1.0,
 ) -> Objective:
-    """The loss by name, as a function of the scores.
+    """The loss by name, or one of the caller's own, as a function of the scores.
 
     Parameters
     ----------
     labels : Labels
     loss : {"hinge", "squared_hinge", "logistic", "cross_entropy", "p_norm", "top_push", "at_top", "ndcg"}
         "cross_entropy" is that of all pairs with targets from the differences of labels; "at_top" that of
-        `PatMatLoss`, "ndcg" that of `NDCGPairs`.
+        `PatMatLoss`, "ndcg" that of `NDCGPairs`. A callable makes the objective of the labels itself.
     p : float
         Of the p-norm push.
     negative_share : float or None
@@ -89,6 +93,8 @@ def make_objective(
     unit : float
         Of "cross_entropy": the difference of labels that makes a target of sigmoid(1).
     """
+    if callable(loss):
+        return loss(labels)
     if loss == "p_norm":
         sides = PNormPushItems.from_labels(labels.grade, qid=labels.qid, sample_weight=labels.weight)
         return lambda scores: _point(sides.at(scores, p))

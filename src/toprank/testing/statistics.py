@@ -167,10 +167,12 @@ def check_count_table(statistic: RankStatistic) -> None:
 def check_sample_weight(statistic: RankStatistic) -> None:
     """A whole-number weight is so many copies of the row; zero is none."""
     rng = np.random.default_rng(2)
+    # Where a mean is taken by trying every order of tied rows, copies make too many of them.
+    every_order = type(statistic)._value is RankStatistic._value
     for y, scores in _lists(statistic, ties=True):
         weight = rng.integers(0, 4, y.size)
         weight[[np.argmin(y), np.argmax(y)]] += 1
-        for ties in TIES:
+        for ties in ("worst", "best") if every_order else TIES:
             repeated = statistic(np.repeat(y, weight), np.repeat(scores, weight), ties=ties)
             weighted = statistic(y, scores, ties=ties, sample_weight=weight)
             _assert_close(weighted, repeated, f"{statistic} {ties}, weights {weight.tolist()}", y, scores)

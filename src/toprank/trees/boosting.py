@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, take
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
 from toprank.labels import KINDS, LabelKind
-from toprank.losses.objectives import Labels, make_objective
+from toprank.losses.objectives import Labels, OwnLoss, make_objective
 from toprank.rankers.parts.boosting import split_rows
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count, check_share
 from toprank.statistics import RankStatistic
@@ -38,10 +38,11 @@ class GradientBoostingRanker(BaseRanker):
 
     Parameters
     ----------
-    loss : {"logistic", "squared_hinge", "p_norm", "top_push"}
+    loss : {"logistic", "squared_hinge", "p_norm", "top_push"} or callable
         Over pairs: log(1 + exp(-(s_i - s_j))) or max(0, 1 - (s_i - s_j))^2, i above j. Of the top: the p-norm
         push (Rudin 2009), or max(0, 1 + t - s_i)^2 for positives i below a threshold t of the negatives,
-        rounded off (Li, Jin & Zhou 2014).
+        rounded off (Li, Jin & Zhou 2014). A callable takes `toprank.losses.objectives.Labels` and returns a
+        function of the scores, which gives a `LossPoint`; see docs/extending.md.
     p : float
         Of the p-norm push: the larger, the more the highest negatives count.
     negative_share : float or None
@@ -121,7 +122,7 @@ class GradientBoostingRanker(BaseRanker):
 
     def __init__(
         self,
-        loss: str = "logistic",
+        loss: str | OwnLoss = "logistic",
         *,
         p: float = 4.0,
         negative_share: float | None = None,
@@ -199,7 +200,8 @@ class GradientBoostingRanker(BaseRanker):
         return Outcome(loss, status=status, seconds=run.seconds, iterations=len(rounds))
 
     def _options(self, run: Run) -> TreeOptions:
-        check_choice("loss", self.loss, [*PAIRWISE, *AT_TOP])
+        if not callable(self.loss):
+            check_choice("loss", self.loss, [*PAIRWISE, *AT_TOP])
         check_choice("engine", self.engine, ["auto", "lightgbm", "sklearn"])
         check_count("n_estimators", self.n_estimators)
         check_count("n_iter_no_change", self.n_iter_no_change)

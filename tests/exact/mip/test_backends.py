@@ -284,3 +284,29 @@ def test_a_copy_of_highs_in_the_way_is_explained(monkeypatch):
     monkeypatch.delitem(sys.modules, "ortools")
     with pytest.raises(BackendUnavailableError, match=r"highspy does not load.*pip install"):
         backends.get("highs")
+
+
+def test_a_back_end_of_ones_own_is_asked_for_by_its_name(monkeypatch):
+    """It solves what the others solve; a name of the library's is not given away."""
+    monkeypatch.setattr(backends, "_REGISTERED", {})
+    calls = []
+
+    class Handed:
+        name = "handed"
+
+        def missing(self):
+            return None
+
+        def solve(self, program, start, run, *, threads):
+            calls.append(program.n_variables)
+            return backends.get("highs").solve(program, start, run, threads=threads)
+
+    backends.register(Handed())
+    assert backends.names() == ["gurobi", "handed", "highs", "scip"]
+    assert backends.available()["handed"] is None
+    found = solve(easy_problem(), backend="handed")
+    assert calls
+    assert found.proved
+    assert found.value == 0.75  # by hand: of the four pairs one has to be lost
+    with pytest.raises(ValueError, match="'highs' already"):
+        backends.register(types.SimpleNamespace(name="highs"))
