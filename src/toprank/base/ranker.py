@@ -30,7 +30,7 @@ from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cu
 from toprank.labels import LabelKind, as_numbers
 from toprank.statistics import RankStatistic
 
-__all__ = ["BaseRanker", "LinearRanker"]
+__all__ = ["BaseRanker"]
 
 
 class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
@@ -136,7 +136,9 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         self
         """
         check_time_limit(getattr(self, "time_limit", None))
-        data = self._clean(X, y, qid, sample_weight)
+        return self._fit_clean(self._clean(X, y, qid, sample_weight))
+
+    def _fit_clean(self, data: RankingData) -> Self:
         self._prepare(data)
         with self._make_run() as run:
             self._fit_in(data, run)
@@ -364,33 +366,6 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         if self._told_levels() & {"ordinal", "continuous"}:
             # Numbers with an order: no classes to scikit-learn, nor, with scores of their own, a regression.
             tags.estimator_type, tags.classifier_tags = None, None
-        return tags
-
-
-class LinearRanker(BaseRanker):
-    """A ranker whose score is ``X @ coef_ + intercept_``.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weight of each feature.
-
-    Examples
-    --------
-    >>> from toprank import PatMat
-    >>> ranker = PatMat().fit([[3.0], [1.0], [2.0]], [1, 0, 0])
-    >>> isinstance(ranker, LinearRanker), ranker.coef_.shape
-    (True, (1,))
-    """
-
-    coef_: NDArray[np.float64]
-
-    def _scores(self, X: Matrix) -> NDArray[np.float64]:
-        return np.asarray(X @ self.coef_, dtype=np.float64)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.ranker_tags.linear = True
         return tags
 
 
