@@ -25,6 +25,7 @@ from toprank.base.data import Matrix, RankingData, query_codes
 from toprank.base.labelling import LabelReader, ReadLabels
 from toprank.base.levels import grade_cuts, response_curve, suited, upper_part
 from toprank.base.scores import best_first, prevalence_threshold
+from toprank.base.searched import warn_if_searched
 from toprank.base.tags import RankerTags, abilities, with_ranker_tags
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
 from toprank.labels import LabelKind, as_numbers
@@ -338,6 +339,7 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         where no labels are equal.
         """
         statistic = self._scored_by()
+        warn_if_searched(statistic)
         labels = np.asarray(y) == self.classes_[1] if self.kind_ == "binary" else as_numbers(y)
         value = statistic(labels, self._scores_to_judge(X, qid), sample_weight=sample_weight, qid=qid)
         return float(value if statistic.greater_is_better else -value)
