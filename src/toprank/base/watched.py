@@ -41,7 +41,7 @@ class WatchedRanker(BaseRanker):
     >>> from toprank import GradientBoostingRanker
     >>> X, y = make_moons(400, noise=0.3, random_state=0)
     >>> ranker = GradientBoostingRanker(engine="sklearn").fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    >>> ranker.n_iter_ == 1 + ranker.validation_values_.argmax()
+    >>> ranker.n_iter_ == 1 + int(ranker.validation_values_.argmax())
     True
     """
 

@@ -80,12 +80,12 @@ class RankBoost(PNormPushBooster, PairRanker):
     >>> RankBoost(n_estimators=20).fit(X, [0, 1, 0, 1]).rank(X).tolist()
     [1, 3, 0, 2]
 
-    Stopped by rows of one's own, as early as they say:
+    Judged by rows of one's own, the first two of three rounds are kept:
 
     >>> rows, labels = [[0.0, 2.0], [2.0, 2.0]], [0, 1]
     >>> ranker = RankBoost(n_iter_no_change=2).fit(X, [0, 1, 0, 1], X_val=rows, y_val=labels)
     >>> ranker.n_iter_, len(ranker.validation_values_)
-    (2, 4)
+    (2, 3)
     """
 
     def __init__(
