@@ -111,7 +111,7 @@ bench-networks: $(VENV)/.bench ## networks beside others, held out, and seconds 
 	$(BIN)/python benchmarks/bench_networks.py epoch --page docs/networks.md
 
 # Every cell is kept here, outside the repository; a second call goes on where the first stopped.
-HELDOUT ?= ../heldout.jsonl
+HELDOUT ?= benchmarks/heldout.jsonl
 bench-heldout: $(VENV)/.bench ## hits on unseen halves beside other packages', hours, resumable; HELDOUT=FILE; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_heldout.py --results $(HELDOUT) --page docs/heldout.md
 

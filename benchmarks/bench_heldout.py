@@ -1,14 +1,15 @@
 """Hits on unseen halves: what `toprank rank` delivers beside the usual classifiers and AutoGluon.
 
-    python benchmarks/bench_heldout.py --results ../heldout.jsonl                # everything; hours
-    python benchmarks/bench_heldout.py --results ../heldout.jsonl --splits 5 --only pima,uis
-    python benchmarks/bench_heldout.py --results ../heldout.jsonl --page docs/heldout.md --splits 0
+    python benchmarks/bench_heldout.py                                   # everything; hours
+    python benchmarks/bench_heldout.py --splits 5 --only pima,uis
+    python benchmarks/bench_heldout.py --splits 0 --page docs/heldout.md   # the table from what is there
 
 Twenty half splits of each data set; 5 % of the unseen half, at least 10, can be acted on; counted are the
-positives among them. Every (data set, split, contender) is a line of the results file as soon as it is
-computed, and a second run goes on where the first stopped. Data sets come from the folder TOPRANK_DATA. All
-contenders run on one core; AutoGluon gets the wall time that ours took on the same split. Its pinned
-packages are not ours: AUTOGLUON_PYTHON names the interpreter of an environment that has it.
+positives among them. Every (data set, split, contender) is a line of the results file, figures only, as soon
+as it is computed, and a second run, on another machine too, goes on where the first stopped. Data sets come
+from the folder TOPRANK_DATA. All contenders run on one core; AutoGluon gets the wall time that ours took on
+the same split. Its pinned packages are not ours: AUTOGLUON_PYTHON names the interpreter of an environment
+that has it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from pathlib import Path
 
 from bench_heldout_contenders import AUTOGLUON, CONTENDERS, DATA, OURS, SPLITS, Data, missing, run_contender
 from bench_heldout_page import page, table
+from toprank.output import write_whole
 
+RESULTS = Path(__file__).with_name("heldout.jsonl")
 ROUNDS = (1, 3, 5, 10, SPLITS)
 """A few splits of everything first, so that the table is of use early."""
 TIME_LIMIT = 60.0
@@ -41,6 +44,14 @@ def stored(path: Path) -> dict[Cell, dict]:
             continue
         found[one["data"], one["split"], one["contender"]] = one
     return found
+
+
+def keep(path: Path, line: dict) -> None:
+    """Add a line, in its place: what is committed should differ by the lines that are new."""
+    found = stored(path)  # another run may have added to it
+    found[line["data"], line["split"], line["contender"]] = line
+    lines = [json.dumps(found[cell]) for cell in sorted(found)]
+    write_whole({path: ("\n".join(lines) + "\n").encode()})
 
 
 def cells(data: list[str], contenders: list[str], splits: int) -> Iterator[Cell]:
@@ -82,7 +93,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--results", type=Path, required=True, help="JSON-lines file to add to")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="JSON-lines file to add to")
     parser.add_argument("--splits", type=int, default=SPLITS, help=f"at most {SPLITS}; 0: only the table")
     parser.add_argument("--only", default=",".join(DATA), help="data sets")
     parser.add_argument("--contenders", default=",".join(CONTENDERS))
@@ -111,8 +122,7 @@ def main() -> None:
             continue
         if line is not None:
             results[cell] = line
-            with options.results.open("a") as stream:
-                stream.write(json.dumps(line) + "\n")
+            keep(options.results, line)
             print(json.dumps(line), flush=True)
     print(table(results))
     if options.page is not None:

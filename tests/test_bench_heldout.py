@@ -74,10 +74,28 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch, capsys):
     assert len(computed) == len(set(computed)) == 2 * 2 * 6
     kept = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(kept) == 24 - 2
+    places = [(one["data"], one["split"], one["contender"]) for one in kept]
+    assert places == sorted(places)
     path.write_text(path.read_text() + '{"data": "pima", "spl')  # a crash in the middle of a line
     computed.clear()
     bench.main()
     assert computed == [("pima", 1, "random forest"), ("uis", 1, "random forest")]
+
+
+def test_what_another_run_added_meanwhile_stays(tmp_path):
+    path = tmp_path / "found.jsonl"
+    for data, split in (("uis", 0), ("pima", 10), ("pima", 2), ("pima", 2)):
+        bench.keep(path, {"data": data, "split": split, "contender": "XGBoost", "hits": 5})
+    assert list(bench.stored(path)) == [
+        ("pima", 2, "XGBoost"),
+        ("pima", 10, "XGBoost"),
+        ("uis", 0, "XGBoost"),
+    ]
+
+
+def test_cells_are_kept_beside_the_benchmark(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    assert bench.arguments().results == Path(bench.__file__).parent / "heldout.jsonl"
 
 
 @pytest.mark.skipif("TOPRANK_DATA" not in os.environ, reason="TOPRANK_DATA is not set")

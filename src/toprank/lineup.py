@@ -218,14 +218,18 @@ def capability_table() -> str:
     """The same as a table in Markdown, for the documentation.
 
     >>> capability_table().splitlines()[2]
-    '| AccuracyAtTop | yes |  | yes | binary | yes | yes |  |'
+    '| AccuracyAtTop | yes |  | yes |  | binary | yes | yes |  |'
     """
-    heads = ("ranker", "weights", "queries", "pairs", "labels", "weighs the top", "linear", "proved")
+    before = ("ranker", "weights", "queries", "pairs", "validation rows")
+    heads = (*before, "labels", "weighs the top", "linear", "proved")
     lines = [heads, ("---",) * len(heads)]
     for name, can in capabilities().items():
-        before, after = (can.weights, can.queries, can.pairs), (can.at_top, can.linear, can.exact)
+        takes, is_ = (
+            (can.weights, can.queries, can.pairs, can.validation),
+            (can.at_top, can.linear, can.exact),
+        )
         kinds = ", ".join(kind for kind in get_args(LabelKind) if kind in can.labels)
-        lines.append((name, *map(_yes, before), kinds, *map(_yes, after)))
+        lines.append((name, *map(_yes, takes), kinds, *map(_yes, is_)))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -100,19 +100,22 @@ def test_early_stopping_keeps_the_best_round():
 
 
 @pytest.mark.parametrize("queries", [False, True])
-def test_early_stopping_by_a_statistic_keeps_the_round_that_is_best_by_it(monkeypatch, queries):
+def test_early_stopping_by_a_statistic_keeps_the_round_that_is_best_by_it(queries):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(160, 12))
     y = (X[:, 0] + X[:, 1] + 2 * rng.normal(size=160) > 0.5).astype(int)
     qid = np.arange(160) % 8 if queries else None
     learn, watch = np.flatnonzero(np.arange(160) % 8 < 4), np.flatnonzero(np.arange(160) % 8 >= 4)
-    monkeypatch.setattr("toprank.rankers.parts.boosting.split_rows", lambda *given: (learn, watch))
     options = {"weak_rankers": "stumps", "n_estimators": 40}
-    stopped = RankBoost(
-        **options, validation_fraction=0.5, validation_statistic="auc", n_iter_no_change=40
-    ).fit(X, y, qid=qid)
-    monkeypatch.undo()
     rounds = RankBoost(**options).fit(X[learn], y[learn], qid=None if qid is None else qid[learn])
+    stopped = RankBoost(**options, validation_statistic="auc", n_iter_no_change=40).fit(
+        X[learn],
+        y[learn],
+        qid=None if qid is None else qid[learn],
+        X_val=X[watch],
+        y_val=y[watch],
+        qid_val=None if qid is None else qid[watch],
+    )
     votes = X[watch][:, rounds.stump_features_] > rounds.stump_thresholds_
     found = []
     for used in range(len(rounds.stump_weights_) + 1):

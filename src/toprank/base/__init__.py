@@ -1,10 +1,12 @@
 """The scikit-learn contract of every ranker, written once."""
 
 from toprank.base.data import Matrix, RankingData, query_codes, strata, take
+from toprank.base.linear import LinearRanker
 from toprank.base.pairs import PairData, PairRanker
-from toprank.base.ranker import BaseRanker, LinearRanker
+from toprank.base.ranker import BaseRanker
 from toprank.base.scores import best_first, ranking_scores
 from toprank.base.tags import TWO_LABELS, RankerTags, abilities
+from toprank.base.watched import WatchedRanker
 from toprank.base.within import clone_for_codes, fit_copy, tell_kind
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "PairRanker",
     "RankerTags",
     "RankingData",
+    "WatchedRanker",
     "abilities",
     "best_first",
     "clone_for_codes",

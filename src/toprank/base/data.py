@@ -34,6 +34,7 @@ class RankingData:
     sample_weight : array of float64, or None when all rows count the same
     start : array of float64, coefficients to begin from, or None
     kind : {"binary", "ordinal", "continuous"}
+    watch : rows the user brought to stop by, which are looked at and not learned from, or None
 
     Examples
     --------
@@ -47,6 +48,7 @@ class RankingData:
     sample_weight: NDArray[np.float64] | None = None
     start: NDArray[np.float64] | None = None
     kind: LabelKind = "binary"
+    watch: RankingData | None = None
 
     @property
     def grade(self) -> NDArray[np.float64]:

@@ -25,12 +25,13 @@ from toprank.base.data import Matrix, RankingData, query_codes
 from toprank.base.labelling import LabelReader, ReadLabels
 from toprank.base.levels import grade_cuts, response_curve, suited, upper_part
 from toprank.base.scores import best_first, prevalence_threshold
+from toprank.base.searched import warn_if_searched
 from toprank.base.tags import RankerTags, abilities, with_ranker_tags
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
 from toprank.labels import LabelKind, as_numbers
 from toprank.statistics import RankStatistic
 
-__all__ = ["BaseRanker", "LinearRanker"]
+__all__ = ["BaseRanker"]
 
 
 class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
@@ -136,7 +137,9 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         self
         """
         check_time_limit(getattr(self, "time_limit", None))
-        data = self._clean(X, y, qid, sample_weight)
+        return self._fit_clean(self._clean(X, y, qid, sample_weight))
+
+    def _fit_clean(self, data: RankingData) -> Self:
         self._prepare(data)
         with self._make_run() as run:
             self._fit_in(data, run)
@@ -336,6 +339,7 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         where no labels are equal.
         """
         statistic = self._scored_by()
+        warn_if_searched(statistic)
         labels = np.asarray(y) == self.classes_[1] if self.kind_ == "binary" else as_numbers(y)
         value = statistic(labels, self._scores_to_judge(X, qid), sample_weight=sample_weight, qid=qid)
         return float(value if statistic.greater_is_better else -value)
@@ -364,33 +368,6 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         if self._told_levels() & {"ordinal", "continuous"}:
             # Numbers with an order: no classes to scikit-learn, nor, with scores of their own, a regression.
             tags.estimator_type, tags.classifier_tags = None, None
-        return tags
-
-
-class LinearRanker(BaseRanker):
-    """A ranker whose score is ``X @ coef_ + intercept_``.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weight of each feature.
-
-    Examples
-    --------
-    >>> from toprank import PatMat
-    >>> ranker = PatMat().fit([[3.0], [1.0], [2.0]], [1, 0, 0])
-    >>> isinstance(ranker, LinearRanker), ranker.coef_.shape
-    (True, (1,))
-    """
-
-    coef_: NDArray[np.float64]
-
-    def _scores(self, X: Matrix) -> NDArray[np.float64]:
-        return np.asarray(X @ self.coef_, dtype=np.float64)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.ranker_tags.linear = True
         return tags
 
 

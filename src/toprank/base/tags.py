@@ -32,6 +32,8 @@ class RankerTags:
         Whether `fit` takes `qid`; a ValueError otherwise.
     pairs : bool
         Whether `fit_pairs` learns from pairs of rows instead of labels.
+    validation : bool
+        Whether `fit` takes rows to stop by, `X_val` and `y_val`; a TypeError or a ValueError otherwise.
     labels : frozenset of {"binary", "ordinal", "continuous"}
         What `y` may be, a ValueError otherwise: two labels, which everyone takes; grades; any numbers.
     at_top : bool
@@ -55,6 +57,7 @@ class RankerTags:
     weights: bool = False
     queries: bool = False
     pairs: bool = False
+    validation: bool = False
     labels: frozenset[LabelKind] = TWO_LABELS
     at_top: bool = False
     weak: bool = False

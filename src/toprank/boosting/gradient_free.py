@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData
+from toprank.base import TWO_LABELS, Matrix, RankingData, WatchedRanker
 from toprank.boosting.componentwise import Boosted, Columns, boost_columns
 from toprank.boosting.families import FAMILIES, Family, expected_level, make_family
-from toprank.boosting.watching import Watcher, hold_out
+from toprank.boosting.watching import Watcher, parts_of
 from toprank.control import Callback, Outcome, Run, Seed, Status
 from toprank.labels import KINDS, LabelKind
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
@@ -24,7 +24,7 @@ __all__ = ["GradientFreeBoosting"]
 Floats = NDArray[np.float64]
 
 
-class GradientFreeBoosting(BaseRanker):
+class GradientFreeBoosting(WatchedRanker):
     """Boosts single columns; every `singular_every`-th step takes the one that most improves the list itself.
 
     A usual step adds the simple regression of what is left of the labels that lowers the squared error most
@@ -53,7 +53,8 @@ class GradientFreeBoosting(BaseRanker):
         How much of each regression is taken.
     validation_fraction : float or None
         Share of the rows to hold out; boosting stops when the statistic there has not improved for
-        `n_iter_no_change` steps, and those after the best are dropped.
+        `n_iter_no_change` steps, and those after the best are dropped. Not looked at where `fit` gets rows
+        to stop by (`X_val`, `y_val`).
     n_iter_no_change : int
         Steps to wait for an improvement.
     levels : {"auto", "binary", "ordinal", "continuous"}
@@ -81,7 +82,7 @@ class GradientFreeBoosting(BaseRanker):
     losses_ : ndarray
         What usual steps lower, after each step.
     validation_values_ : ndarray
-        The statistic of the held-out rows after each step, dropped ones too.
+        The statistic of the rows held out, or brought to stop by, after each step, dropped ones too.
     n_iter_ : int
         Steps in the model.
     outcome_ : Outcome
@@ -140,15 +141,14 @@ class GradientFreeBoosting(BaseRanker):
     # -- learning -----------------------------------------------------------------------------
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
-        every, grade = self._check(), data.grade
-        statistic = statistics.get(self.statistic)
-        learn, watch = hold_out(data, self.validation_fraction, run.rng)
-        X, known, weight = data.X[learn], grade[learn], _rows(data.sample_weight, learn)
+        every, statistic = self._check(), statistics.get(self.statistic)
+        part, watch = parts_of(data, self.validation_fraction, run.rng)
+        X, known, weight = part.X, part.grade, part.sample_weight
         family, columns = make_family(self.family, known, weight), Columns(X)
         held = None
         if watch is not None:
-            judge = _worth(statistic, grade[watch], _rows(data.sample_weight, watch))
-            held = Watcher(columns, family, data.X[watch], judge, int(self.n_iter_no_change))
+            judge = _worth(statistic, watch.grade, watch.sample_weight)
+            held = Watcher(columns, family, watch.X, judge, int(self.n_iter_no_change))
         model = boost_columns(
             columns,
             family,
@@ -232,10 +232,6 @@ def _of_two_labels(statistic: str) -> bool:
     except ValueError:
         return False
     return isinstance(found, BipartiteStatistic) and not isinstance(found, DCG | NDCG)
-
-
-def _rows(values: Floats | None, rows: Any) -> Floats | None:
-    return None if values is None else values[rows]
 
 
 def _worth(statistic: RankStatistic, labels: Floats, weight: Floats | None) -> Any:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, take
+from toprank.base import Matrix, RankingData, WatchedRanker
 from toprank.boosting.componentwise import Columns, boost_columns
 from toprank.boosting.families import Logit
-from toprank.boosting.watching import Watcher, hold_out
+from toprank.boosting.watching import Watcher, parts_of
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
 from toprank.losses.objectives import LossPoint
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_count
@@ -25,7 +25,7 @@ __all__ = ["LogitBoost"]
 Floats = NDArray[np.float64]
 
 
-class LogitBoost(BaseRanker):
+class LogitBoost(WatchedRanker):
     """Ranks by the odds of the upper label, boosted: the plug-in approach.
 
     Each step is Newton's on the mean of log2(1 + exp(-2 Y s)), Y = -1 or 1 (Friedman, Hastie & Tibshirani
@@ -51,7 +51,8 @@ class LogitBoost(BaseRanker):
         What `score` reports and held-out rows are judged by.
     validation_fraction : float or None
         Share of the rows to hold out; boosting stops when the statistic there has not improved for
-        `n_iter_no_change` steps, and those after the best are dropped.
+        `n_iter_no_change` steps, and those after the best are dropped. Not looked at where `fit` gets rows
+        to stop by (`X_val`, `y_val`).
     n_iter_no_change : int
         Steps to wait for an improvement.
     time_limit : float or None
@@ -73,6 +74,8 @@ class LogitBoost(BaseRanker):
         Weight of each column and the column of each step, where those are added.
     losses_ : ndarray
         The loss before each tree, or after each column.
+    validation_values_ : ndarray
+        The statistic of the rows held out, or brought to stop by, after each step, dropped ones too.
     n_iter_ : int
         Steps in the model.
     outcome_ : Outcome
@@ -91,6 +94,7 @@ class LogitBoost(BaseRanker):
     coef_: Floats
     features_: NDArray[np.int64]
     losses_: Floats
+    validation_values_: Floats
     n_iter_: int
 
     def __init__(
@@ -133,10 +137,9 @@ class LogitBoost(BaseRanker):
         check_count("n_estimators", self.n_estimators)
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_at_least("learning_rate", self.learning_rate, 0)
-        learn, watch = hold_out(data, self.validation_fraction, run.rng)
-        held = None if watch is None else take(data, watch)
+        part, held = parts_of(data, self.validation_fraction, run.rng)
         boost = self._boost_trees if self.learner == "tree" else self._boost_columns
-        loss, steps = boost(take(data, learn), held, run)
+        loss, steps = boost(part, held, run)
         status = run.stopped_by or Status.FINISHED
         return Outcome(loss, status=status, seconds=run.seconds, iterations=steps)
 
@@ -144,9 +147,12 @@ class LogitBoost(BaseRanker):
         compile_growth(np.uint8)
 
     def _worth(self, data: RankingData) -> Any:
-        statistic = statistics.get(self.statistic)
-        sign = 1.0 if statistic.greater_is_better else -1.0
+        statistic, sign = statistics.get(self.statistic), self._sign()
         return lambda scores: sign * float(statistic(data.y, scores, sample_weight=data.sample_weight))
+
+    def _sign(self) -> float:
+        """What turns the statistic so that more is better."""
+        return 1.0 if statistics.get(self.statistic).greater_is_better else -1.0
 
     def _boost_columns(self, data: RankingData, held: RankingData | None, run: Run) -> tuple[float, int]:
         columns, family = Columns(data.X), _family(data)
@@ -156,6 +162,7 @@ class LogitBoost(BaseRanker):
         model = boost_columns(
             columns, family, run, steps=int(self.n_estimators), rate=float(self.learning_rate), watch=watch
         )
+        self.validation_values_ = self._sign() * np.array([] if watch is None else watch.values)
         taken = model if watch is None else model.first(watch.best, family.start())
         self.coef_ = taken.coef[0] / columns.scale
         self.features_, self.losses_ = np.array(taken.features, dtype=np.int64), np.array(taken.losses)
@@ -190,6 +197,7 @@ class LogitBoost(BaseRanker):
             goes_on = watch is None or watch(grown)
             if not run.report(Progress(grown.loss, iterations=len(rounds), phase="boosting")) or not goes_on:
                 break
+        self.validation_values_ = self._sign() * np.array([] if watch is None else watch.values)
         kept = rounds if watch is None else rounds[: watch.best]
         self.trees_ = PackedTrees.joined([PackedTrees.of(one.tree, one.values) for one in kept])
         self.losses_ = np.array([one.loss for one in kept])
@@ -224,12 +232,12 @@ class _TreeWatcher:
     def __init__(self, data: RankingData, judge: Any, patience: int) -> None:
         self._X, self._judge, self._patience = data.X, judge, patience
         self._scores = np.zeros(len(data.y))
-        self._values: list[float] = []
+        self.values: list[float] = []
         self.best = 0
 
     def __call__(self, grown: Round) -> bool:
         self._scores = self._scores + PackedTrees.of(grown.tree, grown.values).total(self._X)
-        self._values.append(self._judge(self._scores))
-        if self._values[-1] > max(self._values[: self.best], default=-np.inf):
-            self.best = len(self._values)
-        return len(self._values) - self.best < self._patience
+        self.values.append(self._judge(self._scores))
+        if self.values[-1] > max(self.values[: self.best], default=-np.inf):
+            self.best = len(self.values)
+        return len(self.values) - self.best < self._patience

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import Matrix, RankingData, strata
+from toprank.base import Matrix, RankingData, strata, take
 from toprank.boosting.componentwise import Columns, Judge
 from toprank.boosting.families import Family
 
-__all__ = ["Watcher", "hold_out"]
+__all__ = ["Watcher", "hold_out", "parts_of"]
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +37,14 @@ def hold_out(
                 f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
             )
     return counted[~held], counted[held]
+
+
+def parts_of(
+    data: RankingData, share: float | None, rng: np.random.Generator
+) -> tuple[RankingData, RankingData | None]:
+    """Rows to learn from and rows to watch: those the user brought, else a share of the rows, or None."""
+    learn, watch = hold_out(data, share if data.watch is None else None, rng)
+    return take(data, learn), data.watch if watch is None else take(data, watch)
 
 
 class Watcher:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.base import BaseRanker, Matrix, RankingData, take
+from toprank.base import Matrix, RankingData, WatchedRanker
 from toprank.control import Outcome, Run, Status
 from toprank.networks.rows import Dealer, Scaling
 from toprank.rankers.parts.boosting import split_rows
@@ -25,7 +25,7 @@ Ints = NDArray[np.intp]
 PRECISIONS = ["auto", "double", "single", "mixed"]
 
 
-class NetworkRanker(BaseRanker):
+class NetworkRanker(WatchedRanker):
     """A ranker whose score is the output of a network, trained by PyTorch.
 
     A subclass says in `_objective` what is lowered. What was learned is kept as arrays, so that a fitted
@@ -82,8 +82,7 @@ class NetworkRanker(BaseRanker):
 
         self._check_own()
         plan = self._plan()
-        learn, watch = split_rows(data, self.validation_fraction, run.rng)
-        part = data if isinstance(learn, slice) else take(data, learn)
+        part, held = split_rows(data, self.validation_fraction, run.rng)
         dealer = Dealer(part, plan.batch_size)
         weight = None if part.sample_weight is None else part.sample_weight[dealer.rows]
         scaling = (
@@ -93,12 +92,12 @@ class NetworkRanker(BaseRanker):
         with seeded(int(run.rng.integers(2**31 - 1)), plan.device):
             network = build(self.network, data.X.shape[1], self._sizes(), self.activation)
             self.weights_ = weights_of(network)
-            judge = None if watch is None else self._judge(take(data, watch), scaling)
+            judge = None if held is None else self._judge(held, scaling)
             found = train(network, part.X, scaling, dealer, self._objective(part), plan, run, judge)
         self.weights_, self.n_iter_ = found.weights, max(1, found.best)
         self.history_ = {
             "loss": np.array(found.losses),
-            "value": np.array(found.values),
+            "value": self._sign() * np.array(found.values),
             "seconds": np.array(found.seconds),
         }
         status = run.stopped_by or Status.FINISHED
@@ -135,8 +134,7 @@ class NetworkRanker(BaseRanker):
 
         from toprank.networks.modules import BLOCK, one_score_a_row
 
-        statistic = self._scored_by()
-        sign = 1.0 if statistic.greater_is_better else -1.0
+        statistic, sign = self._scored_by(), self._sign()
 
         def judge(network: Any) -> float:
             network.eval()
@@ -151,6 +149,15 @@ class NetworkRanker(BaseRanker):
             return sign * float(statistic(held.grade, whole, qid=held.qid, sample_weight=held.sample_weight))
 
         return judge
+
+    def _sign(self) -> float:
+        """What turns the statistic so that more is better."""
+        return 1.0 if self._scored_by().greater_is_better else -1.0
+
+    @property
+    def validation_values_(self) -> Floats:
+        """The statistic of the rows that were held out, or brought to stop by, after each pass."""
+        return self.history_["value"]
 
     # -- ranking ------------------------------------------------------------------------------
 

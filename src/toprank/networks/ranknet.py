@@ -76,7 +76,8 @@ class RankNet(NetworkRanker):
         What `score` reports and held-out rows are judged by; any statistic will do.
     validation_fraction : float or None
         Share of the rows (queries) to hold out; training stops when the statistic there has not improved for
-        `n_iter_no_change` passes, and the best pass is kept.
+        `n_iter_no_change` passes, and the best pass is kept. Not looked at where `fit` gets rows
+        to stop by (`X_val`, `y_val`).
     n_iter_no_change : int
         Passes to wait for an improvement.
     device : str
@@ -105,7 +106,7 @@ class RankNet(NetworkRanker):
     mean_, scale_ : ndarrays of shape (n_features,)
         How columns are standardised.
     history_ : dict of str to ndarray
-        "loss" of each pass, "value" of the held-out rows after it, "seconds" since training began;
+        "loss" of each pass, "value" of the rows held out or brought after it, "seconds" since training began;
         `toprank.report.LearningCurveDisplay` draws it.
     n_iter_ : int
         Passes up to the weights that were kept.

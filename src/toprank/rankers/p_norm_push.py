@@ -49,7 +49,8 @@ class PNormPush(PNormPushBooster):
     n_estimators : int
         Rounds of boosting.
     validation_fraction : float or None
-        Share of the rows (queries) to hold out for early stopping of the boosting.
+        Share of the rows (queries) to hold out for early stopping of the boosting. Not looked at where `fit`
+        gets rows to stop by (`X_val`, `y_val`).
     n_iter_no_change : int
         Rounds to wait for the held-out loss to fall.
     tol : float
@@ -79,6 +80,8 @@ class PNormPush(PNormPushBooster):
         The stumps, where those are the weak rankers.
     losses_ : ndarray
         log R_p after each round of boosting.
+    validation_values_ : ndarray
+        log R_p of the rows to stop by after each round of boosting, dropped ones too.
     outcome_ : Outcome
         Newton: value and bound of the penalised objective. Boosting: log R_p, without a bound.
 
@@ -161,8 +164,12 @@ class PNormPush(PNormPushBooster):
     def _why_not(self, kind: LabelKind) -> str:
         return "every cut between two labels is a push of its own, and a response has as many as items"
 
+    def _why_no_validation(self) -> str:
+        return "with solver='newton' ends at its optimum, solver='boosting' stops early"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.ranker_tags.validation = self.solver == "boosting"
         tags.ranker_tags.weights = tags.ranker_tags.queries = True
         tags.ranker_tags.at_top = isinstance(self.p, Real) and self.p > 1
         tags.ranker_tags.linear = self.solver == "newton" or self._by_features()

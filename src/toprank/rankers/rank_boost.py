@@ -9,7 +9,7 @@ from toprank.control import Callback, Outcome, Run, Seed
 from toprank.convex.p_norm_push.boosting import Items
 from toprank.labels import KINDS, LabelKind
 from toprank.losses.exponential_grades import ExponentialGrades
-from toprank.rankers.parts.boosting import PNormPushBooster, lists_and_weights
+from toprank.rankers.parts.boosting import PNormPushBooster
 from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["RankBoost"]
@@ -36,7 +36,8 @@ class RankBoost(PNormPushBooster, PairRanker):
         Rounds of boosting.
     validation_fraction : float or None
         Share of the rows (queries) to hold out; boosting stops early when the loss there has not fallen for
-        `n_iter_no_change` rounds, and the rounds after the best one are dropped.
+        `n_iter_no_change` rounds, and the rounds after the best one are dropped. Not looked at where `fit`
+        gets rows to stop by (`X_val`, `y_val`).
     validation_statistic : str, RankStatistic or None
         What is looked at on the rows held out, ``"dcg@50"`` say, instead of the loss; where labels are grades
         or a response, one that is meant for two labels stands for the concordance index.
@@ -68,6 +69,8 @@ class RankBoost(PNormPushBooster, PairRanker):
         The fitted estimators and what their scores count, where those are the weak rankers.
     losses_ : ndarray
         Logarithm of the loss after each round.
+    validation_values_ : ndarray
+        The loss of the rows to stop by, or `validation_statistic`, after each round, dropped ones too.
     outcome_ : Outcome
         The value is the logarithm of the loss; boosting knows no bound.
 
@@ -76,6 +79,13 @@ class RankBoost(PNormPushBooster, PairRanker):
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
     >>> RankBoost(n_estimators=20).fit(X, [0, 1, 0, 1]).rank(X).tolist()
     [1, 3, 0, 2]
+
+    Judged by rows of one's own, the first two of three rounds are kept:
+
+    >>> rows, labels = [[0.0, 2.0], [2.0, 2.0]], [0, 1]
+    >>> ranker = RankBoost(n_iter_no_change=2).fit(X, [0, 1, 0, 1], X_val=rows, y_val=labels)
+    >>> ranker.n_iter_, len(ranker.validation_values_)
+    (2, 3)
     """
 
     def __init__(
@@ -111,10 +121,10 @@ class RankBoost(PNormPushBooster, PairRanker):
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         return self._boost(data, run, 1.0)
 
-    def _items(self, data: RankingData, rows: Any) -> Items:
+    def _items(self, data: RankingData) -> Items:
         if data.kind == "binary":
-            return super()._items(data, rows)
-        return ExponentialGrades.from_labels(data.y[rows], **lists_and_weights(data, rows))
+            return super()._items(data)
+        return ExponentialGrades.from_labels(data.y, qid=data.qid, sample_weight=data.sample_weight)
 
     def _prepare(self, data: RankingData) -> None:
         if data.kind != "binary":

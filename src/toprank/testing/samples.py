@@ -46,7 +46,7 @@ def seeded(ranker: BaseRanker) -> BaseRanker:
 
 
 def raises(
-    kind: type[BaseException],
+    kind: type[BaseException] | tuple[type[BaseException], ...],
     call: Callable[..., Any],
     *args: Any,
     naming: tuple[str, ...] = (),
@@ -60,7 +60,9 @@ def raises(
         if missing:
             raise AssertionError(f"the error does not name {missing[0]}: {error}") from None
         return
-    raise AssertionError(f"{getattr(call, '__qualname__', call)} raised no {kind.__name__}")
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    names = " or ".join(one.__name__ for one in kinds)
+    raise AssertionError(f"{getattr(call, '__qualname__', call)} raised no {names}")
 
 
 @contextmanager

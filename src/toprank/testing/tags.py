@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -56,6 +58,7 @@ def tag_checks() -> list[Callable[[BaseRanker], None]]:
         check_signature,
         check_weights,
         check_queries,
+        check_validation_rows,
         check_label_kinds,
         check_missing_values,
         check_linear,
@@ -64,11 +67,13 @@ def tag_checks() -> list[Callable[[BaseRanker], None]]:
 
 
 def check_signature(ranker: BaseRanker) -> None:
-    """Every `fit` takes X, y, sample_weight by position and qid by name."""
+    """Every `fit` takes X, y, sample_weight by position, qid by name, and by the tags rows to stop by."""
     found = [(one.name, one.kind) for one in inspect.signature(ranker.fit).parameters.values()]
     plain, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     wanted = [("X", plain), ("y", plain), ("sample_weight", plain), ("qid", named)]
-    assert found == wanted, "fit is not fit(X, y, sample_weight=None, *, qid=None)"
+    if ranker.ranker_tags.validation or len(found) > len(wanted):
+        wanted += [(f"{name}_val", named) for name in ("X", "y", "sample_weight", "qid")]
+    assert found == wanted, f"fit does not take {[name for name, _ in wanted]} as all do"
 
 
 def check_weights(ranker: BaseRanker) -> None:
@@ -97,6 +102,45 @@ def check_queries(ranker: BaseRanker) -> None:
     assert np.isfinite(fitted.decision_function(X)).all()
     assert math.isfinite(fitted.score(X, y, qid=qid)), "score with qid is not finite"
     raises(ValueError, seeded(ranker).fit, X, y, qid=qid[:-1])
+
+
+def check_validation_rows(ranker: BaseRanker) -> None:
+    """Rows to stop by are followed, step by step, or refused by name."""
+    X, y = sample(ranker)
+    fit = partial(cast("Any", seeded(ranker)).fit, X[:40], y[:40])
+    held: dict[str, Any] = {"X_val": X[40:], "y_val": y[40:]}
+    if not ranker.ranker_tags.validation:
+        raises((TypeError, ValueError), fit, **held, naming=("X_val",))
+        return
+    watched = fit(**held)
+    values, steps = watched.validation_values_.copy(), watched.n_iter_
+    assert 1 <= steps <= len(values), "validation_values_ has fewer entries than there were steps"
+    assert np.isfinite(values).all(), "validation_values_ is not finite"
+    assert not np.array_equal(values, fit(X_val=X[40:], y_val=1 - y[40:]).validation_values_), (
+        "other labels in y_val change nothing"
+    )
+    _check_wrong_validation_rows(fit, held, watched)
+
+
+def _check_wrong_validation_rows(fit: Any, held: dict[str, Any], fitted: BaseRanker) -> None:
+    """What cannot be used of rows to stop by is refused by the name of its argument."""
+    X, y = held["X_val"], held["y_val"]
+    gap = np.where(np.arange(len(y)) == 0, np.nan, y)
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("X_val", {"X_val": X[:, :-1]}),
+        ("y_val", {"y_val": np.ones_like(y)}),
+        ("y_val", {"y_val": gap}),
+        ("y_val", {"y_val": None}),
+        ("X_val", {"X_val": None}),
+        ("y_val", {"y_val": y[:-1]}),
+        ("qid_val", {"qid_val": np.zeros(len(y))}),
+    ]
+    if fitted.kind_ == "binary":
+        wrong.append(("y_val", {"y_val": y + 1}))
+    if not fitted.ranker_tags.weights:
+        wrong.append(("sample_weight_val", {"sample_weight_val": np.ones(len(y))}))
+    for name, change in wrong:
+        raises(ValueError, fit, **(held | change), naming=(name,))
 
 
 def check_label_kinds(ranker: BaseRanker) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, take
+from toprank.base import TWO_LABELS, Matrix, RankingData, WatchedRanker
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status, worker_count
 from toprank.labels import KINDS, LabelKind
 from toprank.losses.objectives import Labels, OwnLoss, make_objective
@@ -25,7 +25,7 @@ PAIRWISE = ["squared_hinge", "logistic"]
 AT_TOP = ["p_norm", "top_push"]
 
 
-class GradientBoostingRanker(BaseRanker):
+class GradientBoostingRanker(WatchedRanker):
     """Adds regression trees, each a step of Newton's method on a ranking loss.
 
     Gradients and curvatures of the loss are taken at the scores of all rows together, in time n log n: no
@@ -70,7 +70,8 @@ class GradientBoostingRanker(BaseRanker):
         one that is meant for two labels stands for the concordance index.
     validation_fraction : float or None
         Share of the rows (queries) to hold out; boosting stops when the statistic there has not improved for
-        `n_iter_no_change` trees, and those after the best are dropped.
+        `n_iter_no_change` trees, and those after the best are dropped. Not looked at where `fit` gets rows
+        to stop by (`X_val`, `y_val`).
     n_iter_no_change : int
         Trees to wait for an improvement.
     levels : {"auto", "binary", "ordinal", "continuous"}
@@ -96,7 +97,7 @@ class GradientBoostingRanker(BaseRanker):
     losses_ : ndarray
         The loss of the training rows before each tree.
     validation_values_ : ndarray
-        The statistic of the held-out rows after each tree, dropped ones too.
+        The statistic of the rows held out, or brought to stop by, after each tree, dropped ones too.
     feature_importances_ : ndarray of shape (n_features,)
         Each feature's share of what the splits gained.
     n_iter_ : int
@@ -112,6 +113,13 @@ class GradientBoostingRanker(BaseRanker):
     >>> ranker = GradientBoostingRanker("p_norm", n_estimators=20).fit(X[:300], y[:300])
     >>> bool(ranker.score(X[300:], y[300:]) > 0.9)
     True
+
+    Rows of one's own, next month's say, can tell when to stop:
+
+    >>> ranker = GradientBoostingRanker(statistic="auc", n_iter_no_change=5, engine="sklearn")
+    >>> ranker = ranker.fit(X[:200], y[:200], X_val=X[200:300], y_val=y[200:300])
+    >>> len(ranker.validation_values_) - ranker.n_iter_
+    5
     """
 
     trees_: PackedTrees
@@ -171,16 +179,8 @@ class GradientBoostingRanker(BaseRanker):
 
     def _fit(self, data: RankingData, run: Run) -> Outcome:
         options = self._options(run)
-        learn, watch = split_rows(data, self.validation_fraction, run.rng)
-        held = (
-            None
-            if watch is None
-            else _Watcher(take(data, watch), self._scored_by(), int(self.n_iter_no_change))
-        )
-        if data.sample_weight is not None:
-            counted = np.flatnonzero(data.sample_weight > 0)
-            learn = counted if watch is None else np.intersect1d(counted, learn)
-        part = data if isinstance(learn, slice) else take(data, learn)
+        part, watch = split_rows(data, self.validation_fraction, run.rng)
+        held = None if watch is None else _Watcher(watch, self._scored_by(), int(self.n_iter_no_change))
         objective = make_objective(
             Labels(part.grade, part.qid, part.sample_weight),
             self.loss,

@@ -8,10 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.base import BaseRanker, Matrix, PairData, RankingData, fit_copy, ranking_scores, strata
+from toprank.base import (
+    Matrix,
+    PairData,
+    RankingData,
+    WatchedRanker,
+    fit_copy,
+    ranking_scores,
+    strata,
+    take,
+)
 from toprank.base.levels import suited
 from toprank.control import Outcome, Run
-from toprank.convex.algebra.design import centered
+from toprank.convex.algebra.design import Origin, centered
 from toprank.convex.p_norm_push.boosting import Boosted, Items, boost
 from toprank.convex.p_norm_push.weak_rankers import (
     FeatureRankers,
@@ -25,12 +34,12 @@ from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.parameters import check_at_least, check_choice
 from toprank.statistics import RankStatistic
 
-__all__ = ["PNormPushBooster", "lists_and_weights", "split_rows"]
+__all__ = ["PNormPushBooster", "split_rows"]
 
 Floats = NDArray[np.float64]
 
 
-class PNormPushBooster(BaseRanker):
+class PNormPushBooster(WatchedRanker):
     """A ranker made of weak rankers, boosted on the P-Norm Push.
 
     Attributes
@@ -43,6 +52,8 @@ class PNormPushBooster(BaseRanker):
         The fitted estimators and what their scores count, where those are the weak rankers.
     losses_ : ndarray
         log R_p on the training rows after each round.
+    validation_values_ : ndarray
+        The loss of the rows to stop by, or `validation_statistic`, after each round, dropped ones too.
     """
 
     weak_rankers: Any
@@ -54,6 +65,7 @@ class PNormPushBooster(BaseRanker):
     n_iter_: int
     coef_: Floats
     losses_: Floats
+    validation_values_: Floats
     stump_features_: NDArray[np.int64]
     stump_thresholds_: Floats
     stump_weights_: Floats
@@ -89,21 +101,15 @@ class PNormPushBooster(BaseRanker):
     def _boost(self, data: RankingData, run: Run, p: float) -> Outcome:
         self._check_boosting()
         if self._by_features():
-            data = replace(data, X=centered(data.X))
-        learn, watch = split_rows(data, self.validation_fraction, run.rng)
-        if data.sample_weight is not None:
-            # Rows without weight must not count for the ranges and thresholds of features either.
-            learn = (
-                np.flatnonzero(data.sample_weight > 0)
-                if watch is None
-                else learn[data.sample_weight[learn] > 0]
-            )
-        family = self._family(data.X[learn], run)
-        items = self._items(data, learn)
-        watcher = None if watch is None else self._watcher(data, watch, p)
+            data = _centered(data)
+        # Rows without weight must not count for the ranges and thresholds of features either.
+        learn, held = split_rows(data, self.validation_fraction, run.rng)
+        family, items = self._family(learn.X, run), self._items(learn)
+        watcher = None if held is None else self._watcher(held, p)
         answer, outcome = boost(
             family, items, run, p=p, rounds=int(self.n_estimators), tol=self.tol, watcher=watcher
         )
+        self.validation_values_ = np.array([] if watcher is None else watcher.values)
         if watcher is not None:
             answer = answer.truncated(watcher.best_round)
         self._keep(answer, data.X.shape[1])
@@ -112,15 +118,14 @@ class PNormPushBooster(BaseRanker):
     def _by_features(self) -> bool:
         return isinstance(self.weak_rankers, str) and self.weak_rankers == "features"
 
-    def _watcher(self, data: RankingData, rows: NDArray[np.int64], p: float) -> _Watcher:
+    def _watcher(self, held: RankingData, p: float) -> _Watcher:
         if self.validation_statistic is None:
-            return _Watcher(data, rows, self._items(data, rows), p, self.n_iter_no_change)
-        statistic = suited(self.validation_statistic, data.kind)
-        return _StatisticWatcher(data, rows, statistic, self.n_iter_no_change)
+            return _Watcher(held, self._items(held), p, self.n_iter_no_change)
+        return _StatisticWatcher(held, suited(self.validation_statistic, held.kind), self.n_iter_no_change)
 
-    def _items(self, data: RankingData, rows: Any) -> Items:
+    def _items(self, data: RankingData) -> Items:
         """What the loss is made of."""
-        return PNormPushItems.from_labels(data.y[rows], **lists_and_weights(data, rows))
+        return PNormPushItems.from_labels(data.y, qid=data.qid, sample_weight=data.sample_weight)
 
     def _family(self, X: Any, run: Run) -> WeakRankers:
         if hasattr(self.weak_rankers, "fit"):
@@ -203,12 +208,32 @@ class EstimatorRankers:
         return ranker.values(self._X)
 
 
+def _centered(data: RankingData) -> RankingData:
+    """Rows, and those the user brought to stop by, relative to where the rows lie."""
+    origin = Origin(data.X)
+    brought = data.watch
+    watch = None if brought is None else replace(brought, X=origin.shifted(brought.X))
+    return replace(data, X=origin.shifted(data.X), watch=watch)
+
+
 def split_rows(
     data: RankingData, share: float | None, rng: np.random.Generator
-) -> tuple[Any, NDArray[np.int64] | None]:
-    """Rows to learn from and rows to watch (or None): a share of rows with like labels, or of the queries."""
-    if share is None:
-        return slice(None), None
+) -> tuple[RankingData, RankingData | None]:
+    """Rows to learn from, all of some weight, and rows to watch, or None.
+
+    To be watched are those the user brought; else a share of the rows with like labels, or of the queries.
+    """
+    if data.watch is not None or share is None:
+        weight = data.sample_weight
+        return (data if weight is None else take(data, np.flatnonzero(weight > 0))), data.watch
+    counted, held = _held_out(data, share, rng)
+    return take(data, np.flatnonzero(counted & ~held)), take(data, np.flatnonzero(held))
+
+
+def _held_out(
+    data: RankingData, share: float, rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows count, and which are held out."""
     if not 0 < share < 1:
         raise ValueError(f"validation_fraction={share!r} must lie between 0 and 1, or be None.")
     held = np.zeros(len(data.y), dtype=bool)
@@ -226,61 +251,50 @@ def split_rows(
             raise ValueError(
                 f"validation_fraction={share} leaves only one class to {use}; use None or more rows."
             )
-    return np.flatnonzero(~held), np.flatnonzero(held)
-
-
-def lists_and_weights(data: RankingData, rows: Any) -> dict[str, Any]:
-    """Queries and weights of some rows, as losses take them."""
-    return {
-        "qid": None if data.qid is None else data.qid[rows],
-        "sample_weight": None if data.sample_weight is None else data.sample_weight[rows],
-    }
+    return counted, held
 
 
 class _Watcher:
-    """Follows the loss on held-out rows and says when it has not fallen for long enough."""
+    """Follows the loss of rows that are not learned from, and says when it has not fallen for long enough."""
 
-    def __init__(
-        self, data: RankingData, rows: NDArray[np.int64], items: Items, p: float, patience: int
-    ) -> None:
+    sign = -1.0
+    """What turns a value so that more is better."""
+
+    def __init__(self, held: RankingData, items: Items, p: float, patience: int) -> None:
         self._items, self._p = items, p
-        self._begin(data, rows, patience)
+        self._begin(held, patience)
 
-    def _begin(self, data: RankingData, rows: NDArray[np.int64], patience: int) -> None:
-        self._X: Any = data.X[rows]
+    def _begin(self, held: RankingData, patience: int) -> None:
+        self._X: Any = held.X
         self._columns = self._X if isinstance(self._X, np.ndarray) else self._X.tocsc()
         self._patience = patience
-        self._scores = np.zeros(len(rows))
-        self._best = self._loss()
-        self._round = 0
+        self._scores = np.zeros(len(held.y))
+        self._best = self.sign * self._value()
+        self.values: list[float] = []
         self.best_round = 0
 
-    def _loss(self) -> float:
-        """What should fall, at the present scores."""
-        return self._items.at(self._scores, self._p).value
+    def _value(self) -> float:
+        """What is looked at, at the present scores."""
+        return float(self._items.at(self._scores, self._p).value)
 
     def __call__(self, ranker: Any, weight: float) -> bool:
-        self._round += 1
         fitted = isinstance(ranker, FittedRanker)
         values = ranker.values(self._X) if fitted else weak_values(self._columns, ranker)
         self._scores += weight * values
-        loss = self._loss()
-        if loss < self._best:
-            self._best, self.best_round = loss, self._round
-        return self._round - self.best_round < self._patience
+        self.values.append(self._value())
+        if self.sign * self.values[-1] > self._best:
+            self._best, self.best_round = self.sign * self.values[-1], len(self.values)
+        return len(self.values) - self.best_round < self._patience
 
 
 class _StatisticWatcher(_Watcher):
-    """Follows a statistic of the held-out list, ties counted as mistakes."""
+    """Follows a statistic of the list of those rows, ties counted as mistakes."""
 
-    def __init__(
-        self, data: RankingData, rows: NDArray[np.int64], statistic: RankStatistic, patience: int
-    ) -> None:
-        self._statistic, self._y = statistic, data.y[rows]
-        self._qid = None if data.qid is None else data.qid[rows]
-        self._weight = None if data.sample_weight is None else data.sample_weight[rows]
-        self._begin(data, rows, patience)
+    def __init__(self, held: RankingData, statistic: RankStatistic, patience: int) -> None:
+        self._statistic, self._held = statistic, held
+        self.sign = 1.0 if statistic.greater_is_better else -1.0
+        self._begin(held, patience)
 
-    def _loss(self) -> float:
-        value = float(self._statistic(self._y, self._scores, qid=self._qid, sample_weight=self._weight))
-        return -value if self._statistic.greater_is_better else value
+    def _value(self) -> float:
+        held = self._held
+        return float(self._statistic(held.y, self._scores, qid=held.qid, sample_weight=held.sample_weight))
