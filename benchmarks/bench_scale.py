@@ -28,6 +28,8 @@ CONTESTANTS = ("toprank", "duckdb", "pandas")
 STATISTICS = ("auc", "dcg@100", "precision@100", "positives_at_top")
 CONVEX = ("RankSVM", "PNormPush", "TopPush", "InfinitePush", "AccuracyAtTop")
 PATHS = ("score --top", "score --all", *STATISTICS, "logistic", "rerank", *CONVEX, "rank")
+LEAST = 600_000_000
+"""Bytes for Python and its packages: no cap on memory can be lower."""
 LAST = 3
 """Sizes, the largest ones, from which the exponents are taken."""
 
@@ -266,8 +268,12 @@ def learn(rows):
         folder = prepared(Path(name), rows)
         stored = sum(path.stat().st_size for path in (folder / "items").iterdir()) / 1e9
         whole = rows * (WIDTH + 1) * 8
-        limit = whole // 4
+        limit = max(whole // 4, LEAST)
         print(f"{rows:,} rows x {WIDTH}: {whole / 1e9:.2f} GB in memory, {stored:.2f} GB of Parquet")
+        if limit == LEAST:
+            print(
+                f"so few rows say nothing: without any a process needs some of {LEAST / 1e6:.0f} MB, the cap"
+            )
         result, how = capped(folder, "learn", limit)
         print(
             f"learned in {result['seconds']:.0f} s with memory capped at {limit / 1e6:.0f} MB by {how}, of"
