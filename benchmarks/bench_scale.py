@@ -25,7 +25,13 @@ WIDTH, TOP = 20, 1000
 ROW_GROUP = 500_000
 NAMES = [f"x{j:02d}" for j in range(WIDTH)]
 CONTESTANTS = ("toprank", "duckdb", "pandas")
-PATHS = ("score --top", "score --all", "auc", "dcg@100", "logistic", "rerank", "rank")
+STATISTICS = ("auc", "dcg@100", "precision@100", "positives_at_top")
+CONVEX = ("RankSVM", "PNormPush", "TopPush", "InfinitePush", "AccuracyAtTop")
+PATHS = ("score --top", "score --all", *STATISTICS, "logistic", "rerank", *CONVEX, "rank")
+LEAST = 600_000_000
+"""Bytes for Python and its packages: no cap on memory can be lower."""
+LAST = 3
+"""Sizes, the largest ones, from which the exponents are taken."""
 
 
 # -- data and model --------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ def run_path(path, folder):
         return da.map_blocks(block, chunks=(sizes, (len(names),)), dtype=float, meta=np.empty((0, 0)))
 
     X, y = columns(NAMES), columns(["y"])[:, 0]
-    if path in ("auc", "dcg@100"):
+    if path in STATISTICS:
         from toprank.scale.partitions.statistics import statistic_of
 
         statistic_of(path, y, X[:, 19] - X[:, 0])
@@ -174,6 +180,15 @@ def run_path(path, folder):
         from toprank.scale.partitions.logistic import logistic_regression
 
         logistic_regression(X, y)
+    elif path in CONVEX:
+        import toprank
+        from toprank.scale.partitions.convex import fit_partitioned
+
+        how = {"AccuracyAtTop": {"top_share": 0.05, "solver": "local", "n_restarts": 0, "random_state": 0}}
+        # With noise in the labels w = 0 is the best for those that look at the highest negative alone.
+        clear = X @ np.linspace(-1.0, 1.0, WIDTH) + 0.02 * X[:, 0] * X[:, 1] > 4.0
+        labels = clear.astype(int) if path.endswith("Push") else y
+        fit_partitioned(getattr(toprank, path)(tol=1e-3, **how.get(path, {})), X, labels)
     else:
         from toprank import RankSVM, RankThenRerank
         from toprank.scale.partitions.reranking import learn_partitioned
@@ -253,8 +268,12 @@ def learn(rows):
         folder = prepared(Path(name), rows)
         stored = sum(path.stat().st_size for path in (folder / "items").iterdir()) / 1e9
         whole = rows * (WIDTH + 1) * 8
-        limit = whole // 4
+        limit = max(whole // 4, LEAST)
         print(f"{rows:,} rows x {WIDTH}: {whole / 1e9:.2f} GB in memory, {stored:.2f} GB of Parquet")
+        if limit == LEAST:
+            print(
+                f"so few rows say nothing: without any a process needs some of {LEAST / 1e6:.0f} MB, the cap"
+            )
         result, how = capped(folder, "learn", limit)
         print(
             f"learned in {result['seconds']:.0f} s with memory capped at {limit / 1e6:.0f} MB by {how}, of"
@@ -317,23 +336,32 @@ def best(rows, repeats, threads):
         print(f"toprank / the better of both: {least['toprank'] / min(least['duckdb'], least['pandas']):.2f}")
 
 
-def growth(powers):
-    table = {path: [] for path in PATHS}
+def growth(powers, paths, longest):
+    """A path that took longer than this is not run on more rows."""
+    table = {path: [] for path in paths}
     sizes = [int(10**power) for power in powers]
-    for rows in sizes:
+    for number, rows in enumerate(sizes):
         with tempfile.TemporaryDirectory() as name:
             folder = prepared(Path(name), rows)
-            for path in PATHS:
-                result = measured(folder, path)
-                table[path].append(result)
-                print(
-                    f"{rows:>12,} {path:12s} {result['seconds']:8.2f} s {result['memory']:7.0f} MB",
-                    flush=True,
-                )
-    for path, results in table.items():
-        seconds, memory = (np.log([one[key] for one in results[-3:]]) for key in ("seconds", "memory"))
-        slopes = [np.polyfit(np.log(sizes[-3:]), values, 1)[0] for values in (seconds, memory)]
-        print(f"{path:12s} seconds ~ rows^{slopes[0]:.2f}, memory ~ rows^{slopes[1]:.2f}")
+            for path, results in table.items():
+                if len(results) < number or (results and results[-1]["seconds"] > longest):
+                    continue
+                results.append(measured(folder, path))
+                last, load = results[-1], os.getloadavg()[0]
+                figures = f"{last['seconds']:9.2f} s {last['memory']:7.0f} MB  load {load:.1f}"
+                print(f"{rows:>12,} {path:18s} {figures}", flush=True)
+    for what, title, digits in (("seconds", "seconds", 2), ("memory", "MB at most", 0)):
+        print(f"\n{title:18s}" + "".join(f"{rows:>13,}" for rows in sizes) + "   exponent")
+        for path, results in table.items():
+            figures = [f"{one[what]:.{digits}f}" for one in results] + ["-"] * (len(sizes) - len(results))
+            print(f"{path:18s}" + "".join(f"{one:>13s}" for one in figures), exponent(sizes, results, what))
+
+
+def exponent(sizes, results, what):
+    """Of the growth over the largest sizes, where a start that takes always the same counts least."""
+    values = np.log([one[what] for one in results])[-LAST:]
+    rows = np.log(sizes[: len(results)])[-LAST:]
+    return "         -" if len(values) < 2 else f"{np.polyfit(rows, values, 1)[0]:10.2f}"
 
 
 def prepared(folder, rows):
@@ -351,6 +379,10 @@ def main():
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--powers", type=float, nargs="+", default=[5.0, 5.5, 6.0, 6.5, 7.0, 7.5])
+    parser.add_argument("--paths", nargs="+", choices=PATHS, default=PATHS, help="for growth; all by default")
+    parser.add_argument(
+        "--longest", type=float, default=900, help="seconds, after which growth leaves a path"
+    )
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     if given.task == "one":
@@ -360,7 +392,7 @@ def main():
     elif given.task == "learn":
         learn(given.rows or 20_000_000)
     else:
-        growth(given.powers)
+        growth(given.powers, given.paths, given.longest)
 
 
 if __name__ == "__main__":

@@ -404,13 +404,19 @@ def test_ctrl_c_later_keeps_what_there_is(here, capsys, monkeypatch):
 def test_statistics_are_listed_with_a_line_each(capsys):
     assert main(["statistics"]) == 0
     shown = capsys.readouterr().out
-    optimised, measured = shown.split("Can be measured;")
+    optimised, rest = shown.split("The exact ranker (")
+    exactly, measured = rest.split("Can be measured;")
     assert "precision@k" in optimised
     assert "reciprocal_rank_sum" in optimised
-    assert "Also: mrr." in measured
+    assert "Also: mrr." in exactly
+    assert "average_precision" in exactly
+    assert "vus" in measured
     assert main(["statistics", "--json"]) == 0
     known = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
     assert known["dcg, dcg@k"]["optimised"]
+    assert not known["positives_at_top"]["optimised"]
+    assert known["positives_at_top"]["exactly"]
+    assert not known["vus"]["exactly"]
     assert all(one["about"].endswith((".", "?")) or one["about"] for one in known.values())
 
 

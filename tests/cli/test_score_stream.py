@@ -33,6 +33,19 @@ def test_the_best_of_several_files(here, capsys):
     assert (summary["rows"], summary["interrupted"]) == (400, False)
 
 
+def test_items_of_several_files_are_named_on_the_screen(here, capsys):
+    assert main(["score", "m.json", "part*.parquet", "--top", "3", "--out", "top.csv"]) == 0
+    shown = capsys.readouterr().out
+    head = next(line.split() for line in shown.splitlines() if line.startswith("rank"))
+    assert head[:3] == ["rank", "file", "code"]
+    assert all(str(one) in shown for one in pd.read_csv("top.csv")["code"])
+    frame = items(20).drop(columns="code").assign(file="mine")
+    frame.to_parquet("own.parquet")
+    assert main(["score", "m.json", "own.parquet", "--top", "3"]) == 0
+    head = next(line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("rank"))
+    assert head[:2] == ["rank", "row"], "a column of the user's is no name of ours"
+
+
 def test_every_score_and_the_best(here, capsys):
     arguments = ["score", "m.json", "part1.parquet", "--top", "3", "--out", "top.csv", "--all", "scores"]
     assert main(arguments) == 0

@@ -1,6 +1,7 @@
 """What a narrow terminal shows: every figure, and no line that is too long."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -46,3 +47,13 @@ def test_figures_are_whole_at_any_width(report, monkeypatch, width):
     assert "had not seen its own label" in words
     for worth in report.columns:
         assert f"{worth.name} {worth.value:+.2g} {worth.agreeing} of 5" in words
+
+
+@pytest.mark.parametrize("splits", [1, 5])
+def test_brackets_are_explained_where_there_are_some(report, monkeypatch, splits):
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=200, highlight=False))
+    few = replace(report.held_out, splits=report.held_out.splits[:splits])
+    show_ranking(replace(report, held_out=few), {}, head=1)
+    assert ("in brackets where four of five such lists lie" in shown.getvalue()) is (splits == 5)
+    assert f"({splits} split" in shown.getvalue()

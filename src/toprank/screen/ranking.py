@@ -153,12 +153,16 @@ def _print_narrow(console: Console, grid: Grid, listing: pd.DataFrame, head: int
 def _our_names(listing: pd.DataFrame) -> list[str]:
     """Rank and what names the item: the columns every list on the screen begins with."""
     names = [str(name) for name in listing.columns]
-    rank = _own("rank", listing)
+    rank, file = _own("rank", listing), _own("file", listing)
+    # Of several files: a column of the user's that is called so comes after all of ours.
+    why = _own("why", listing)
+    files = [file] if {file, why} <= set(names) and names.index(file) < names.index(why) else []
     if _own("row", listing) == names[1]:
-        return [rank, names[1]]
-    ours = {_own(name, listing) for name in ("rank", "score", "order", "logistic_rank", "ridge_rank", "why")}
+        return [rank, *files, names[1]]
+    known = ("rank", "score", "order", "logistic_rank", "ridge_rank", "why")
+    ours = {*(_own(name, listing) for name in known), *files}
     named = next(name for name in names if name not in ours and not name.startswith("in_first_"))
-    return [rank, named]
+    return [rank, *files, named]
 
 
 def _own(name: str, listing: pd.DataFrame) -> str:
@@ -188,8 +192,8 @@ def _show_worth(console: Console, report: RankReport) -> None:
         count = len(held_out.splits)
         what = f"Mean {held_out.numbers} of the first of" if held_out.numbers else "Hits on"
         console.print(
-            f"\n{what} held-out items, in lists of {held_out.rows} ({count} split{'s' if count > 1 else ''};"
-            " in brackets where four of five such lists lie):"
+            f"\n{what} held-out items, in lists of {held_out.rows} ({count} split{'s' if count > 1 else ''}"
+            f"{_about_brackets(report)}):"
         )
         console.print(_hits_grid(report))
         console.print(held_out.expectation(report.delivered), style="bold")
@@ -212,6 +216,14 @@ def _beside(report: RankReport) -> str:
         f", by {label_of(report.baseline)} {report.found.baseline:.3g} ({report.found.different} of the items"
         f" are not in its first {report.budget})"
     )
+
+
+def _about_brackets(report: RankReport) -> str:
+    """What the brackets of the table hold, if there are any: a few splits tell nothing of a spread."""
+    held_out = report.held_out
+    assert held_out is not None  # the caller looked
+    told = (line.interval(name) for line in held_out.hits for name in held_out.rankers)
+    return "" if all(one is None for one in told) else "; in brackets where four of five such lists lie"
 
 
 def _hits_grid(report: RankReport) -> Grid:

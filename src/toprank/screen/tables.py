@@ -82,12 +82,17 @@ def show_catalog(entries: Iterable[Entry]) -> None:
 
 
 def show_statistics(known: Iterable[KnownStatistic]) -> None:
-    """Print the statistics, one a line: those that can be optimised, then those that can be measured."""
+    """Print the statistics, one a line: those that can be optimised, by all or by few, then all others."""
     console = pieces.console()
     known = list(known)
-    for optimised, title in (
-        (True, "Can be optimised and measured (--statistic):"),
-        (False, "\nCan be measured; --statistic shows it and optimises the nearest of those above:"),
+    for optimised, exactly, title in (
+        (True, False, "Can be optimised and measured (--statistic):"),
+        (
+            False,
+            True,
+            "\nThe exact ranker (--ranker rerank or exact) optimises it, others the nearest above:",
+        ),
+        (False, False, "\nCan be measured; --statistic shows it and optimises the nearest of the first:"),
     ):
         console.print(title)
         grid = pieces.grid()
@@ -95,7 +100,7 @@ def show_statistics(known: Iterable[KnownStatistic]) -> None:
         grid.add_column(no_wrap=True)
         grid.add_column()
         for one in known:
-            if one.optimised is optimised:
+            if (one.optimised, one.exactly) == (optimised, exactly):
                 also = f" Also: {', '.join(one.also)}." if one.also else ""
                 grid.add_row(one.name, f"{one.about}{also}")
         console.print(grid)

@@ -1,5 +1,8 @@
 """Every path over Dask arrays on a cluster of two processes: what one process gives."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -55,3 +58,46 @@ def test_the_other_paths_on_two_processes(cluster):
     scores = parts[:, 0]
     for name in ("auc", "dcg@20", "positives_at_top"):
         assert statistic_of(name, y, scores) == pytest.approx(get(name)(y, X[:, 0]), rel=1e-12)
+
+
+def deadly(parts, calls, fatal):
+    """The same rows; whoever makes the block that is asked for as the `fatal`-th is killed while at it."""
+
+    def block(values):
+        with calls.open("ab") as stream:
+            stream.write(b".")
+        if calls.stat().st_size == fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return values
+
+    return parts.map_blocks(block, dtype=float, meta=np.empty((0, 0)))
+
+
+PATHS = {
+    "logistic regression": (lambda X, y: logistic_regression(X, y).coef_, 8),
+    "reranking": (
+        lambda X, y: learn_partitioned(RankThenRerank(reranker=RankSVM(), top=80), X, y).coef_,
+        11,
+    ),
+    "auc": (lambda X, y: statistic_of("auc", y, X[:, 0]), 2),
+    "dcg": (lambda X, y: statistic_of("dcg@20", y, X[:, 0]), 2),
+    "convex": (lambda X, y: fit_partitioned(TopPush(C=10.0, tol=1e-8), X, y).coef_, 8),
+}
+"""What a path gives, and the block in the middle of whose making a worker dies."""
+
+
+SLOW = {"reranking", "convex"}
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in PATHS]
+)
+def test_a_worker_killed_in_the_middle_changes_nothing(cluster, tmp_path, path):
+    _, y, parts = rows()
+    found_by, fatal = PATHS[path]
+    with dask.config.set(scheduler=dask.get):
+        alone = found_by(parts, y)
+    calls = tmp_path / "calls"
+    found = found_by(deadly(parts, calls, fatal), y)
+    assert calls.stat().st_size > fatal, "nobody was killed"
+    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)

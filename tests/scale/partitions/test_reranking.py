@@ -103,3 +103,36 @@ def test_a_base_that_does_not_learn_in_passes_is_named():
     X, y, _ = rows(60)
     with pytest.raises(ValueError, match=r"base=RankSVM does not learn in passes"):
         learn_partitioned(RankThenRerank(RankSVM()), da.from_array(X, chunks=20), y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_batches_give_what_memory_gives(weighted):
+    X, y, weight = rows()
+    mass = weight if weighted else None
+    ranker = RankThenRerank(LogisticRegression(C=0.5), RankSVM(), top=60)
+
+    def batches():
+        for begin in range(0, len(X), 130):
+            part = slice(begin, begin + 130)
+            yield (X[part], y[part], weight[part]) if weighted else (X[part], y[part])
+
+    found = learn_partitioned(ranker, batches)
+    base = logistic_regression(batches, C=0.5)
+    wanted = RankThenRerank(base, RankSVM(), top=60, cv="prefit").fit(X, y, mass)
+    assert found.top_rows_.tolist() == wanted.top_rows_.tolist()
+    np.testing.assert_allclose(found.decision_function(X), wanted.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_batches_that_come_once_or_differ_are_named():
+    X, y, _ = rows()
+    ranker = RankThenRerank(reranker=RankSVM(), top=60)
+    with pytest.raises(ValueError, match="an iterator only once: give a function"):
+        learn_partitioned(ranker, iter([(X, y)]))
+    with pytest.raises(ValueError, match="an iterator only once: give a function"):
+        logistic_regression(iter([(X, y)]))
+    prefit = RankThenRerank(LogisticRegression().fit(X, y), RankSVM(), top=60, cv="prefit")
+    sizes = iter([[300, 300], [200, 400]])
+    with pytest.raises(ValueError, match="not the same ones each time"):
+        learn_partitioned(
+            prefit, lambda: zip(np.split(X, [k := next(sizes)[0]]), np.split(y, [k]), strict=True)
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,14 @@ from sklearn.linear_model import LogisticRegression
 from toprank.scale.newton import LossSums, Newton, NotConvergedWarning
 from toprank.scale.partitions.blocks import aligned_blocks, delayed, is_partitioned, reduced
 
-__all__ = ["NotConvergedWarning", "check_block", "logistic_regression"]
+__all__ = [
+    "Batches",
+    "NotConvergedWarning",
+    "batches_of",
+    "check_block",
+    "logistic_regression",
+    "parts_of",
+]
 
 Floats = NDArray[np.float64]
 Batches = Callable[[], Iterable[tuple[Any, ...]]]
@@ -82,9 +89,9 @@ class _Passes:
 
     @classmethod
     def over(cls, X: Any, y: Any, weight: Any) -> _Passes:
-        if callable(X) and not is_partitioned(X):
-            batches: Batches = X
-            return cls(lambda each, join: _folded((each(*_three(one)) for one in batches()), join))
+        batches = batches_of(X)
+        if batches is not None:
+            return cls(lambda each, join: _folded((each(*parts_of(one)) for one in batches()), join))
         blocks = aligned_blocks(X, y, weight)
         return cls(lambda each, join: reduced([delayed(each)(*block) for block in blocks], join))
 
@@ -98,7 +105,18 @@ class _Passes:
         return np.array(labels), int(width)
 
 
-def _three(batch: Sequence[Any]) -> tuple[Any, Any, Any]:
+def batches_of(X: Any) -> Batches | None:
+    """A function that gives batches, if that is what this is; None for arrays."""
+    if isinstance(X, Iterator):
+        raise ValueError(
+            "batches are gone through several times, and an iterator only once: give a function without"
+            " arguments that makes it anew."
+        )
+    return X if callable(X) and not is_partitioned(X) else None
+
+
+def parts_of(batch: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Rows, labels and weights of a batch; None where it has no weights."""
     X, y, *weight = batch
     return X, y, weight[0] if weight else None
 

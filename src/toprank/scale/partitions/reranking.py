@@ -15,15 +15,17 @@ from toprank.control import check_time_limit
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.scale.partitions.blocks import aligned_blocks, computed, delayed
 from toprank.scale.partitions.boosting import fitted_here, is_dask_learner
-from toprank.scale.partitions.logistic import logistic_regression
+from toprank.scale.partitions.logistic import Batches, batches_of, logistic_regression, parts_of
 
 __all__ = ["Blocks", "FetchedRows", "learn_partitioned", "placed_scores", "reranked_top"]
 
 Floats = NDArray[np.float64]
 
 
-def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any = None) -> RankThenRerank:
-    """Fit `RankThenRerank` to Dask arrays or data frames that do not fit into memory.
+def learn_partitioned(
+    ranker: RankThenRerank, X: Any, y: Any = None, sample_weight: Any = None
+) -> RankThenRerank:
+    """Fit `RankThenRerank` to Dask arrays or data frames, or batches, that do not fit into memory.
 
     The base learns in passes over the partitions; its scores (8 bytes a row) and the labels are then brought
     into memory, and of the rows only those at the top, which the reranker learns from as always. The result
@@ -36,8 +38,9 @@ def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any
         `LogisticRegression` whose `C` is then used, a `lightgbm.DaskLGBMClassifier` or
         `xgboost.dask.DaskXGBClassifier`, which learn on the cluster of the current Dask client, or with
         ``cv="prefit"`` any fitted estimator.
-    X : dask array or data frame of shape (n_samples, n_features)
-        Numbers, none missing.
+    X : dask array or data frame of shape (n_samples, n_features), or callable
+        Numbers, none missing. Or a function without arguments that gives batches ``(X, y)`` or
+        ``(X, y, sample_weight)``, the same ones each time it is called; `y` is then left out.
     y : dask array, series or array-like of shape (n_samples,)
     sample_weight : dask array, series or array-like, optional
 
@@ -57,12 +60,17 @@ def learn_partitioned(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any
     50
     """
     check_time_limit(ranker.time_limit)
+    batches = batches_of(X)
     base = _fitted_base(ranker, X, y, sample_weight)
-    blocks = aligned_blocks(X, y, sample_weight)
-    pieces = computed([delayed(_scored)(*block, base) for block in blocks])
+    if batches is not None:
+        pieces = [_scored(*parts_of(batch), base) for batch in batches()]
+        fetch: Callable[[NDArray[np.intp]], Floats] = _FromBatches(batches, [len(one[0]) for one in pieces])
+    else:
+        blocks = aligned_blocks(X, y, sample_weight)
+        pieces = computed([delayed(_scored)(*block, base) for block in blocks])
+        fetch = Blocks([block[0] for block in blocks], [len(one[0]) for one in pieces])
     scores, labels = (np.concatenate([one[k] for one in pieces]) for k in (0, 1))
-    weight = None if sample_weight is None else np.concatenate([one[2] for one in pieces]).astype(np.float64)
-    fetch = Blocks([block[0] for block in blocks], [len(one[0]) for one in pieces])
+    weight = None if pieces[0][2] is None else np.concatenate([one[2] for one in pieces]).astype(np.float64)
     rows = FetchedRows(pieces[0][3], scores, fetch)
     return reranked_top(ranker, base, rows, labels, weight)
 
@@ -100,7 +108,7 @@ def _fitted_base(ranker: RankThenRerank, X: Any, y: Any, sample_weight: Any) -> 
     if ranker.base is None or type(ranker.base) is LogisticRegression:
         C = 1.0 if ranker.base is None else ranker.base.C
         return logistic_regression(X, y, sample_weight, C=C)
-    if is_dask_learner(ranker.base):
+    if is_dask_learner(ranker.base) and batches_of(X) is None:
         return fitted_here(clone(ranker.base), X, y, sample_weight)
     raise ValueError(
         f"base={type(ranker.base).__name__} does not learn in passes: leave it out, give a"
@@ -176,6 +184,31 @@ class Blocks:
         for k, piece in zip(different, pieces, strict=True):
             found[owner == k] = piece
         return found
+
+
+class _FromBatches:
+    """Rows of batches, fetched by going through them once more."""
+
+    def __init__(self, batches: Batches, sizes: list[int]) -> None:
+        self._batches = batches
+        self._sizes = sizes
+
+    def __call__(self, wanted: NDArray[np.intp]) -> Floats:
+        found: list[tuple[NDArray[np.intp], Floats]] = []
+        begin, sizes = 0, []
+        for batch in self._batches():
+            X = parts_of(batch)[0]
+            sizes.append(len(X))
+            here = np.flatnonzero((wanted >= begin) & (wanted < begin + len(X)))
+            if len(here):
+                found.append((here, _taken(X, wanted[here] - begin)))
+            begin += len(X)
+        if sizes != self._sizes:
+            raise ValueError("the batches are not the same ones each time: a pass had others than the last.")
+        rows = np.empty((len(wanted), found[0][1].shape[1]))
+        for here, piece in found:
+            rows[here] = piece
+        return rows
 
 
 def _taken(X: Any, rows: NDArray[np.intp]) -> Floats:

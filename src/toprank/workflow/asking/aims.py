@@ -28,6 +28,8 @@ NEAREST = {
     **dict.fromkeys(("kendall_tau", "ordinal_auc", "spearman_rho", "vus"), "auc"),
 }
 """For each statistic that can only be measured, the one among those of two classes that comes nearest."""
+SOME_ITEMS = 10
+"""A cut-off, to ask a statistic that wants one what it is."""
 SOME_OF_EACH = (5, 20)
 """Positives and negatives of a list that tells whether a statistic can be maximised by the exact search."""
 
@@ -123,17 +125,21 @@ class KnownStatistic:
     about : str
         One line.
     optimised : bool
-        Whether a ranker can maximise it; others can be measured.
+        Whether all rankers that are told what to maximise can maximise it.
+    exactly : bool
+        Whether `ExactRanker` and `DirectRanker` can, though others take the nearest. What nobody can
+        maximise can be measured.
     """
 
     name: str
     also: tuple[str, ...]
     about: str
     optimised: bool
+    exactly: bool
 
 
 def known_statistics() -> list[KnownStatistic]:
-    """All statistics, those that can be optimised first, then by name."""
+    """All statistics, those that can be optimised first, by most or by few, then by name."""
     kinds = {kind.name: kind for kind in registered().values()}
     found = []
     for name, kind in kinds.items():
@@ -143,5 +149,7 @@ def known_statistics() -> list[KnownStatistic]:
             text = f"{name}@k" if cut_off.default is inspect.Parameter.empty else f"{name}, {name}@k"
         about = (inspect.getdoc(kind) or "").partition("\n")[0]
         also = tuple(sorted(alias for alias, one in registered().items() if one is kind and alias != name))
-        found.append(KnownStatistic(text, also, about, issubclass(kind, LinearRankStatistic)))
-    return sorted(found, key=lambda one: (not one.optimised, one.name))
+        linear = issubclass(kind, LinearRankStatistic)
+        searched = not linear and aim_of(text.replace("@k", f"@{SOME_ITEMS}"), SOME_ITEMS).by_search
+        found.append(KnownStatistic(text, also, about, linear, searched))
+    return sorted(found, key=lambda one: (not one.optimised, not one.exactly, one.name))
