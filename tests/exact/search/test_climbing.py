@@ -54,12 +54,11 @@ def test_a_price_leads_to_fewer_coefficients():
     assert np.count_nonzero(best.coef) < 4
 
 
-def test_going_on_takes_its_share_and_no_more(monkeypatch):
-    """A clock that moves by a hundredth of a second with each line of work."""
-    problem = problem_of()
-    climbing, _, run = climbing_on(problem)
+def slow_climb(monkeypatch, begin):
+    """A climb with a clock that moves by a hundredth of a second with each line of work, and the clock."""
+    climbing, _, run = climbing_on(problem_of())
     climbing.begin([], 1.0, most_lines=5)
-    clock = [100.0]
+    clock = [begin]
     monkeypatch.setattr(type(run), "seconds", property(lambda self: clock[0]))
     work = type(climbing._climber).work
 
@@ -69,6 +68,22 @@ def test_going_on_takes_its_share_and_no_more(monkeypatch):
 
     monkeypatch.setattr(type(climbing._climber), "work", slow)
     climbing.seconds = climbing.seconds_to_best = 0.0
+    return climbing, clock
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_in_the_first_seconds_less_is_climbed(monkeypatch, waiting):
+    climbing, clock = slow_climb(monkeypatch, 1.0)
+    while clock[0] < 5.0:
+        climbing.go_on(waiting=waiting)
+        clock[0] += 0.01
+    share = climbing.seconds / clock[0]
+    expected = module.SHARE_WHILE_IT_PAYS if waiting else module.SHARE_AT_FIRST
+    assert expected - 0.05 < share <= expected + 0.01
+
+
+def test_going_on_takes_its_share_and_no_more(monkeypatch):
+    climbing, clock = slow_climb(monkeypatch, 100.0)
     for _ in range(40):
         begin = clock[0]
         climbing.go_on()

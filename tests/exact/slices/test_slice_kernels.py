@@ -30,16 +30,23 @@ def packed(seed, half):
     packs.value[0] = frame.value
     axes = np.array([1, 2, 3])
     every = np.inf  # all pairs are packed, decided or not
-    packing.start_pack(frame.problem, packs, 0, 0, every, every, values.order, mid, spread, axes)
+    packing.start_pack(frame.problem, packs, 0, 0, 0, every, every, values.order, mid, spread, axes)
     return frame, values, packs, mid, spread, axes, rng
 
 
-def measured(packs, pack, mid, half, axes, scratch):
+def measured(packs, pack, lead, steps, scratch):
+    """Pairs of a pack and their leads after some steps from where they were kept.
+
+    A step is the place of an axis, how far the middle moves along it, how much less the half width becomes.
+    """
     at, n, filled = packs.span[pack]
-    move, reach = np.zeros(4, np.float32), np.zeros(4, np.float32)
-    packing.relative(mid, half, packs.mid, pack, axes, move, reach)
-    leads = packs.centre, packs.doubt
-    slices.measure(packs.rows, filled, 4, *leads, at, move, reach, scratch.centre, scratch.radius)
+    rows, after = packs.rows, (scratch.centre, scratch.radius)
+    for number, (place, move, less) in enumerate(steps):
+        row, change = at * 4 + place * filled, (np.float32(move), packing.downward(less))
+        if number == 0:
+            slices.step_from(filled, lead, packs.centre, packs.reach, rows, row, *change, *after)
+        else:
+            slices.step_on(filled, rows, row, *change, *after)
     return packs.ids[at : at + n], scratch.centre[:n].astype(float), scratch.radius[:n].astype(float)
 
 
@@ -56,10 +63,12 @@ def in_slices(packs, place, width, scratch):
 def test_leads_in_float32_cover_those_in_float64(seed, half):
     frame, values, packs, mid, spread, axes, rng = packed(seed, half)
     scratch = slices.fresh_slices(2000, packs.width, values.rivals)
+    lead = 0
     for pack in (0, 1):  # as packed, and thinned out over a part of the box
         part = spread * rng.uniform(0.05, 0.3, 4)
         inner = mid + (spread - part) * rng.uniform(-1, 1, 4)
-        ids, centre, radius = measured(packs, pack, inner, part, axes, scratch)
+        steps = [(place, inner[j] - mid[j], spread[j] - part[j]) for place, j in enumerate(axes)]
+        ids, centre, radius = measured(packs, pack, lead, steps, scratch)
         E = frame.problem.E[ids]
         exact, most = E @ inner, np.abs(E) @ part
         assert len(ids) > 10
@@ -73,7 +82,8 @@ def test_leads_in_float32_cover_those_in_float64(seed, half):
             scratch.undecided[:20] = 1.0
             packs.base[packs.width : 2 * packs.width] = packs.base[: packs.width]
             chosen = np.zeros(2000, np.uint32)
-            packing.thin_out(frame.problem.gain, packs, 0, ZERO, inner, len(axes), scratch, chosen)
+            lead = 7 * filled
+            packing.thin_out(frame.problem.gain, packs, 0, lead, ZERO, len(axes), scratch, chosen)
             mid, spread = inner, part
 
 
@@ -82,7 +92,7 @@ def test_leads_in_float32_cover_those_in_float64(seed, half):
 def test_no_point_wins_what_its_slice_has_lost(seed, half):
     frame, values, packs, mid, spread, axes, rng = packed(seed, half)
     scratch = slices.fresh_slices(2000, packs.width, values.rivals)
-    ids, _, _ = measured(packs, 0, mid, spread, axes, scratch)
+    ids, _, _ = measured(packs, 0, 0, [(0, 0.0, 0.0)], scratch)
     for place, axis in enumerate(axes):
         table = in_slices(packs, place, 2 * spread[axis] / slices.SLICES, scratch)
         for number, lost in enumerate(table):
@@ -95,9 +105,9 @@ def test_no_point_wins_what_its_slice_has_lost(seed, half):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_range_of_slices_is_that_of_plain_counting(seed):
-    frame, values, packs, mid, spread, axes, _ = packed(seed, 0.2)
+    frame, values, packs, *_ = packed(seed, 0.2)
     scratch = slices.fresh_slices(2000, packs.width, values.rivals)
-    measured(packs, 0, mid, spread, axes, scratch)
+    measured(packs, 0, 0, [(0, 0.0, 0.0)], scratch)
     n = packs.span[0, 1]
     table = in_slices(packs, 1, 0.4 / slices.SLICES, scratch)
     worths = []
@@ -108,7 +118,9 @@ def test_the_range_of_slices_is_that_of_plain_counting(seed):
         ranked = np.sort(counts[:positives])
         worths.append(int(frame.problem.weight[ranked + np.arange(positives)].sum()))
     lists = values.lists
-    slices.count_slices(n, scratch.code, packs.owner, 0, packs.base, 0, positives, scratch.counts)
+    slices.count_slices(
+        n, scratch.code, packs.owner, 0, packs.base, 0, positives, scratch.lost, scratch.counts
+    )
     slices.count_positives(lists.query, scratch.counts, scratch.single, scratch.group)
     for target in [*sorted(set(worths)), max(worths) + 1]:
         alive = [number for number, worth in enumerate(worths) if worth >= target]
@@ -152,8 +164,13 @@ def test_the_loops_over_pairs_and_positives_use_vector_registers():
     kernels = [
         (slices.limits, (whole, floats, floats, single, floats, whole, single, byte_row), "v?divps"),
         (slices.change, (whole, floats, floats, whole), "v?mulps"),
-        (slices.count_slices, (whole, byte_row, short, whole, byte_row, whole, whole, byte_row), "v?paddb"),
-        (slices.count_positives, (table, byte_row, byte_row, byte_row), "v?pminub"),
+        (slices.step_on, (whole, floats, whole, single, single, floats, floats), "v?(mul|fmadd...)ps"),
+        (
+            slices.count_slices,
+            (whole, byte_row, short, whole, byte_row, whole, whole, byte_row, byte_row),
+            "v?paddb",
+        ),
+        (slices.count_positives, (table, byte_row, byte_row, byte_row), "v?psubusb"),
     ]
     for kernel, signature, instruction in kernels:
         options = {**kernel.targetoptions, "cache": False}

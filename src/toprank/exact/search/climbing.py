@@ -21,6 +21,8 @@ SECONDS_AT_A_TIME = 0.05
 """What is climbed between two chunks of the proof."""
 SHARE_WHILE_IT_PAYS, SHARE_AFTERWARDS = 0.5, 0.05
 """Of all time so far, what climbing may have taken."""
+SHARE_AT_FIRST, SECONDS_AT_FIRST = 0.2, 10.0
+"""The same up to so many seconds: most proofs take no longer, and no thread proves while another climbs."""
 SECONDS_OF_PATIENCE = 1.0
 LINES_TO_SETTLE = 300
 """Most lines of the climb that decides between equal answers; where so many are short work."""
@@ -117,13 +119,17 @@ class Climbing:
         if self._climber is not None:
             self._climber.start(self._incumbent.problem.scale(coef))
 
-    def go_on(self) -> None:
-        """Climb a little: a third of the time as long as it pays, a twentieth when it no longer does."""
+    def go_on(self, *, waiting: bool = False) -> None:
+        """Climb a little: half of the time as long as it pays, a twentieth when it no longer does.
+
+        In the first seconds a fifth, unless the proof is waiting for something else.
+        """
         problem = self._incumbent.problem
         if self._climber is None or self._run.should_stop():
             return
         begin = now = self._run.seconds
-        share, before = SHARE_WHILE_IT_PAYS if self._pays else SHARE_AFTERWARDS, self._climber.best.value
+        paying = SHARE_AT_FIRST if begin < SECONDS_AT_FIRST and not waiting else SHARE_WHILE_IT_PAYS
+        share, before = paying if self._pays else SHARE_AFTERWARDS, self._climber.best.value
         while self.seconds + now - begin <= share * now and now - begin < SECONDS_AT_A_TIME:
             within = self._climber.lines_within(self._run.remaining())
             self._climber.work(min(lines_per_look(problem), within))

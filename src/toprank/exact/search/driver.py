@@ -235,7 +235,7 @@ class _Driver:
         names = names_for(self.problem, resumed or self.options.method)
         best, names = self.incumbent, [] if self.options.device == "gpu" else names  # threads come in rarely
         while not best.closed and not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
-            self.climbing.go_on()
+            self.climbing.go_on(waiting=True)
             if not self.report("climbing; the proof is being compiled"):
                 self.account.notes.append(STILL_COMPILING)
                 return False

@@ -1,14 +1,19 @@
-"""Compiled packs: the pairs that are undecided in a box, as float32 columns relative to the box's middle.
+"""Compiled packs: the pairs that are undecided in a box, as float32 columns, and their leads over boxes.
 
-The lead of a pair over a smaller box is ``centre + E . move`` at its middle, give or take ``|E| . half``,
-`move` from the middle of the pack's box to that of the smaller one. All of it is float32: an error of some
-2**-24 of what the lead changes over the pack's box, however small that is, and `doubt` covers it:
+The lead of a pair over a box is `centre` at its middle, give or take `reach`, which covers all rounding. A
+box that differs from a larger one along one axis, its middle by `move` and its half width by `less`, has
 
-- each entry of E, `move` and `half` is off by 2**-24 of itself at most (`half` is never too small);
-- each of at most r products and sums by 2**-24 of the sum of sizes, which is no more than |lead| + change.
+    centre + E move    and    reach - |E| less,
 
-That makes 4 r + 16 roundings at most for centre and change together, and twice as many are allowed for. A
-pack whose box has become much larger than the boxes looked at is made anew from float64.
+so that each step costs one row. All of it is float32, an error of u = 2**-24 for each number and operation:
+
+- E, `move`, their product and the sum make 3 u |E move| + u |new centre|;
+- `less` is rounded down by more than E is off, its product and two sums make 3 u of what they add up to.
+
+|E move| <= |E less| <= reach, since the smaller box is inside the larger one: 7 u reach + u |new centre| in
+all. Twice as much is allowed for at each step (MORE, ROUNDED), fused or not. It adds up to some 2**-11 of
+the reach of the box where leads were last computed in float64, which is done anew when boxes have become
+much smaller than that one.
 """
 
 from __future__ import annotations
@@ -19,12 +24,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from toprank.exact.slices._slice_kernels import JIT
+from toprank.exact.slices._slice_kernels import JIT, aligned
 
 LANES = 32
 """Packs are filled up to a multiple of this, so that no loop over them has a rest."""
 MUCH_LARGER = 256.0
 """Times the change of all pairs over a box from which a pack is made anew from float64."""
+LEADS = 2
+"""Times the room for pairs, that for their leads over boxes."""
 ALWAYS_WON = np.float32(1e30)
 NO = np.float32(0.0)
 
@@ -35,16 +42,14 @@ class Packs(NamedTuple):
     rows: NDArray[np.float32]
     """Of each pack a table of its pairs, one row for each axis."""
     centre: NDArray[np.float32]
-    """Lead of each pair at the middle of the pack's box."""
-    doubt: NDArray[np.float32]
-    """Covers all rounding of it, and of what is computed from it."""
+    """Lead of each pair of a pack at the middle of some box, ..."""
+    reach: NDArray[np.float32]
+    """... and how far it changes over the box, rounding added; several boxes may share a pack."""
     owner: NDArray[np.uint16]
     ids: NDArray[np.int32]
     """Positive and number of each pair."""
     span: NDArray[np.int64]
     """Of each pack: where it begins, how many pairs it has, how many with those that fill it up."""
-    mid: NDArray[np.float64]
-    """Middle of its box."""
     size: NDArray[np.float64]
     """How much all its pairs change over the box where they were last computed in float64."""
     value: NDArray[np.int64]
@@ -61,13 +66,12 @@ def fresh_packs(number: int, room: int, coordinates: int, width: int) -> Packs:
     """Room for so many packs, and for so many pairs in all; one coordinate never changes on a face."""
     axes = coordinates // 2 * 2
     return Packs(
-        rows=np.zeros(axes * room, np.float32),
-        centre=np.zeros(room, np.float32),
-        doubt=np.zeros(room, np.float32),
+        rows=aligned(axes * room, np.float32),
+        centre=aligned(LEADS * room, np.float32),
+        reach=aligned(LEADS * room, np.float32),
         owner=np.zeros(room, np.uint16),
         ids=np.zeros(room, np.int32),
         span=np.zeros((number, 3), np.int64),
-        mid=np.zeros((number, coordinates)),
         size=np.zeros(number),
         value=np.zeros(number, np.int64),
         base=np.zeros(number * width, np.uint8),
@@ -94,26 +98,21 @@ def lead_over(row, mid, half):
 
 
 @njit(**JIT)
-def relative(mid, half, starts, pack, axes, move, reach):
-    """Where a box lies from the middle of a pack's, and its half width, along the axes of the pack's rows."""
-    for j in range(axes.size):
-        axis = axes[j]
-        move[j] = np.float32(mid[axis] - starts[pack, axis])
-        reach[j] = upward(half[axis])
+def downward(x):
+    """A float32 below x, or above it where x is below zero, by as much as an entry of a row may be off."""
+    return np.float32(x * (1.0 - 2.0**-23))
 
 
 @njit(**JIT)
-def fill_up(packs, pack, at, n, mid, size, used):
+def fill_up(packs, pack, at, lead, n, size, used):
     """Write down where a pack is, and fill it up with pairs that are always won; its length."""
     filled = (n + LANES - 1) // LANES * LANES
-    for q in range(at + n, at + filled):
+    for q in range(lead + n, lead + filled):
         packs.centre[q] = ALWAYS_WON
-        packs.doubt[q] = NO
+        packs.reach[q] = NO
     packs.span[pack, 0] = at
     packs.span[pack, 1] = n
     packs.span[pack, 2] = filled
-    for j in range(mid.size):
-        packs.mid[pack, j] = mid[j]
     packs.size[pack] = size
     for j in range(packs.axes):
         begin = at * packs.axes + j * filled
@@ -123,9 +122,11 @@ def fill_up(packs, pack, at, n, mid, size, used):
 
 
 @njit(**JIT)
-def start_pack(problem, packs, pack, at, slack, most, chosen, mid, half, axes):
-    """Pack the undecided ones of some pairs over a box; the lost ones are counted in base or value."""
-    rounding = (8 * mid.size + 32) * 2.0**-24
+def start_pack(problem, packs, pack, at, lead, slack, most, chosen, mid, half, axes):
+    """Pack the undecided ones of some pairs over a box; the lost ones are counted in base or value.
+
+    `at` is where pairs begin, `lead` where their leads do.
+    """
     by_pairs = problem.gain.size > 0
     n = 0
     size = 0.0
@@ -140,11 +141,11 @@ def start_pack(problem, packs, pack, at, slack, most, chosen, mid, half, axes):
             q = at + n
             packs.ids[q] = p
             packs.owner[q] = 0 if by_pairs else problem.owner[p]
-            packs.centre[q] = np.float32(c)
-            packs.doubt[q] = upward((problem.error[p] + rounding * (abs(c) + s)) * (1.0 + 1e-6))
+            packs.centre[lead + n] = np.float32(c)
+            packs.reach[lead + n] = upward((problem.error[p] + s) * (1.0 + 1e-6) + 1e-6 * abs(c))
             size += s
             n += 1
-    filled = fill_up(packs, pack, at, n, mid, size, axes.size)
+    filled = fill_up(packs, pack, at, lead, n, size, axes.size)
     for j in range(axes.size):
         begin = at * packs.axes + j * filled
         for q in range(n):
@@ -162,16 +163,15 @@ def choose_open(n, undecided, chosen):
 
 
 @njit(**JIT)
-def gather_pairs(m, chosen, at, new, ids, owner, start, doubt, centre, radius, rounding):
+def gather_pairs(m, chosen, at, new, ids, owner, lead, start, reach, centre, radius):
     """Copy what is known of the chosen pairs behind the pack."""
-    at, new = np.uint64(at), np.uint64(new)
+    at, new, lead = np.uint64(at), np.uint64(new), np.uint64(lead)
     for x in range(np.uint64(m)):
         q = np.uint64(chosen[x])
         ids[new + x] = ids[at + q]
         owner[new + x] = owner[at + q]
-        start[new + x] = centre[q]
-        more = rounding * (abs(centre[q]) + radius[q])
-        doubt[new + x] = (doubt[at + q] + more) * np.float32(1.000001)
+        start[lead + x] = centre[q]
+        reach[lead + x] = radius[q]
 
 
 @njit(**JIT)
@@ -198,11 +198,8 @@ def count_gone(n, centre, radius, slack, owner, at, base, base_at):
 
 
 @njit(**JIT)
-def thin_out(gain, packs, pack, slack, mid, used, scratch, chosen):
-    """The undecided pairs of a pack as the next one, relative to the middle of the present box.
-
-    Leads are those measured, which `doubt` covers; it grows by the rounding of what is to come.
-    """
+def thin_out(gain, packs, pack, lead, slack, used, scratch, chosen):
+    """The undecided pairs of a pack as the next one; their leads are those at hand."""
     at, n, length = packs.span[pack, 0], packs.span[pack, 1], packs.span[pack, 2]
     new = at + length
     centre, radius = scratch.centre, scratch.radius
@@ -214,9 +211,6 @@ def thin_out(gain, packs, pack, slack, mid, used, scratch, chosen):
         base_at = (pack + 1) * packs.width
         count_gone(n, centre, radius, slack, packs.owner, at, packs.base, base_at)
     m = choose_open(n, scratch.undecided, chosen)
-    filled = fill_up(packs, pack + 1, new, m, mid, packs.size[pack], used)
-    rounding = np.float32((8 * mid.size + 32) * 2.0**-24)
-    gather_pairs(
-        m, chosen, at, new, packs.ids, packs.owner, packs.centre, packs.doubt, centre, radius, rounding
-    )
+    filled = fill_up(packs, pack + 1, new, lead, m, packs.size[pack], used)
+    gather_pairs(m, chosen, at, new, packs.ids, packs.owner, lead, packs.centre, packs.reach, centre, radius)
     gather_rows(m, chosen, packs.rows, packs.axes, at * packs.axes, length, new * packs.axes, filled)

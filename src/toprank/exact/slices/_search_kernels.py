@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from toprank.exact.slices._candidate_kernels import closed, propose
-from toprank.exact.slices._pack_kernels import LANES, MUCH_LARGER, relative, start_pack, thin_out, upward
+from toprank.exact.slices._pack_kernels import LANES, MUCH_LARGER, downward, start_pack, thin_out, upward
 from toprank.exact.slices._slice_kernels import (
     JIT,
     SLICES,
@@ -22,11 +22,13 @@ from toprank.exact.slices._slice_kernels import (
     count_positives,
     count_slices,
     gains_lost,
+    keep_leads,
     limits,
-    measure,
     open_pairs,
     range_of_pairs,
     range_of_slices,
+    step_from,
+    step_on,
     worth,
 )
 from toprank.exact.slices._stack_kernels import (
@@ -37,6 +39,7 @@ from toprank.exact.slices._stack_kernels import (
     LEVEL,
     LOGGED,
     NODES,
+    NOWHERE,
     PUZZLE,
     ROOT,
     SHRUNK,
@@ -49,9 +52,10 @@ from toprank.exact.slices._stack_kernels import (
     WORKED,
     children,
     middle,
-    norm_range,
+    norm_bounds,
     spare_node,
     steepest,
+    step_along,
     step_down,
     widest,
 )
@@ -86,8 +90,8 @@ class Rules(NamedTuple):
 
 @njit(**STEP)
 def cut_ends(low, high, mid, half, below, k, left, right):
-    """Shrink the box to some of the slices along axis k."""
-    bottom = low[below, k]
+    """Shrink the box to some of the slices along axis k; what that is as a step of leads."""
+    bottom, before, wide = low[below, k], mid[k], half[k]
     step = (high[below, k] - bottom) / SLICES
     if right < SLICES - 1:
         high[below, k] = bottom + (right + 1) * step
@@ -95,6 +99,7 @@ def cut_ends(low, high, mid, half, below, k, left, right):
         low[below, k] = bottom + left * step
     mid[k] = 0.5 * (low[below, k] + high[below, k])
     half[k] = max(high[below, k] - mid[k], mid[k] - low[below, k])
+    return np.float32(mid[k] - before), downward(wide - half[k])
 
 
 @njit(**STEP)
@@ -108,8 +113,27 @@ def note_ends(log, regs, k, left, right):
         regs[LOGGED] = place + 3
 
 
+@njit(**STEP)
+def write_plan(plan, level, pick, best, pack, number, lead):
+    """What is to become of the box of a level."""
+    plan[level, 0] = pick
+    plan[level, 1] = 0
+    plan[level, 2] = best
+    plan[level, 3] = pack
+    plan[level, 4] = number
+    plan[level, 5] = lead
+
+
 @njit(**JIT)
-def next_pack(problem, lists, work, pack, need, limit, slack, size):
+def no_room(packs, pack, lead):
+    """Whether another pack, or other leads of this one, might not fit behind it."""
+    at, n, filled = packs.span[pack, 0], packs.span[pack, 1], packs.span[pack, 2]
+    pairs = at + filled + n + LANES > packs.ids.size
+    return pairs or lead + 2 * filled > packs.centre.size or pack + 2 > packs.value.size
+
+
+@njit(**JIT)
+def next_pack(problem, lists, work, pack, lead, need, limit, slack, size):
     """Pack the undecided pairs anew; what is no longer in the pack makes a bound."""
     packs = work.packs
     at, n, filled = packs.span[pack, 0], packs.span[pack, 1], packs.span[pack, 2]
@@ -120,10 +144,10 @@ def next_pack(problem, lists, work, pack, need, limit, slack, size):
     if size * MUCH_LARGER < packs.size[pack]:
         chosen = packs.ids[at : at + n]
         start_pack(
-            problem, packs, pack + 1, at + filled, -need, limit, chosen, work.mid, work.half, work.axes
+            problem, packs, pack + 1, at + filled, lead, -need, limit, chosen, work.mid, work.half, work.axes
         )
     else:
-        thin_out(problem.gain, packs, pack, slack, work.mid, work.axes.size, work.slices, work.chosen)
+        thin_out(problem.gain, packs, pack, lead, slack, work.axes.size, work.slices, work.chosen)
     value = packs.value[pack + 1]
     if problem.gain.size == 0:
         value = worth(packs.base, begin, work.slices.number, lists.query, lists.loss, lists.most)
@@ -139,14 +163,14 @@ def search(problem, lists, work, rules, stars, centres, learning, target, max_wo
     # Each name is taken out of its tuple once: doing so costs as much as a short loop.
     margin, by_pairs, gain = rules.margin, problem.gain.size > 0, problem.gain
     low, high, plan, total, regs = work.low, work.high, work.plan, work.total, work.regs
-    axes, mid, half, move, reach, counted = work.axes, work.mid, work.half, work.move, work.reach, work.counts
+    axes, places, mid, half, counted = work.axes, work.places, work.mid, work.half, work.counts
     log, spare, number_of = work.log, work.spare, work.slices.number
     centre, radius, undecided = work.slices.centre, work.slices.radius, work.slices.undecided
     code, counts, single, group = work.slices.code, work.slices.counts, work.slices.single, work.slices.group
-    cost, span, starts, sizes = work.slices.cost, work.packs.span, work.packs.mid, work.packs.size
-    rows, start, doubt, owner = work.packs.rows, work.packs.centre, work.packs.doubt, work.packs.owner
+    cost, lost, span, sizes = work.slices.cost, work.slices.lost, work.packs.span, work.packs.size
+    rows, start, reach, owner = work.packs.rows, work.packs.centre, work.packs.reach, work.packs.owner
     ids, base, values = work.packs.ids, work.packs.base, work.packs.value
-    row_count, width = work.packs.axes, work.packs.width
+    row_count, width, across, norm_error = work.packs.axes, work.packs.width, work.across, problem.norm_error
     query, loss, most_of_all = lists.query, lists.loss, lists.most
     positives = 0 if by_pairs else query[query.shape[0] - 1, 1]
     level = regs[LEVEL]
@@ -162,34 +186,33 @@ def search(problem, lists, work, rules, stars, centres, learning, target, max_wo
             level -= 1
             continue
         below = level + 1
-        there = step_down(low, high, plan, level)
+        axis = step_down(low, high, plan, level)
         plan[level, 1] += 1
-        if not there:
+        if axis == NOWHERE:
             continue
-        pack = plan[level, 3]
+        pack, lead = plan[level, 3], plan[level, 5]
         at, n, filled = span[pack, 0], span[pack, 1], span[pack, 2]
         pick = LEAF
         best = plan[level, 2]
         alive = best >= target
-        need = 0.0
-        limit = 0.0
-        slack = np.float32(0.0)
+        need, limit, slack = 0.0, 0.0, np.float32(0.0)
         k = -1
         number = 0
         if alive:
             # Sweep, shrink, and sweep again along another axis while that pays.
             regs[NODES] += 1
             middle(low, high, below, mid, half)
+            move, less = step_along(low, high, level, axis, mid, half)
+            row = at * row_count + places[axis] * filled
+            step_from(filled, lead, start, reach, rows, row, move, less, centre, radius)
             turn = 0
             while True:
                 done += filled + 10
                 if margin > 0.0:
-                    least, most = norm_range(mid, half, problem.norm, problem.norm_error)
+                    least, most = norm_bounds(mid, half, across, norm_error, work.leads)
                     need = margin * least * (1.0 - 1e-15)
                     limit = margin * most
                     slack = upward(-need)
-                relative(mid, half, starts, pack, axes, move, reach)
-                measure(rows, filled, row_count, start, doubt, at, move, reach, centre, radius)
                 if turn == rules.rounds:
                     break
                 place = steepest(total, level, half, axes)
@@ -197,11 +220,12 @@ def search(problem, lists, work, rules, stars, centres, learning, target, max_wo
                 regs[SWEEPS] += 1
                 regs[VISITS] += n
                 thickness = np.float32(2.0 * half[k] / SLICES)
-                limits(filled, centre, radius, slack, rows, at * row_count + place * filled, thickness, code)
+                row = at * row_count + place * filled
+                limits(filled, centre, radius, slack, rows, row, thickness, code)
                 if by_pairs:
                     left, right = range_of_pairs(n, ids, at, gain, code, cost, values[pack], target)
                 else:
-                    count_slices(n, code, owner, at, base, pack * width, positives, counts)
+                    count_slices(n, code, owner, at, base, pack * width, positives, lost, counts)
                     count_positives(query, counts, single, group)
                     left, right = range_of_slices(query, loss, most_of_all - target, single, group)
                 if left >= SLICES:
@@ -210,7 +234,8 @@ def search(problem, lists, work, rules, stars, centres, learning, target, max_wo
                     break
                 if left == 0 and right == SLICES - 1:
                     break
-                cut_ends(low, high, mid, half, below, k, left, right)
+                move, less = cut_ends(low, high, mid, half, below, k, left, right)
+                step_on(filled, rows, row, move, less, centre, radius)
                 note_ends(log, regs, k, left, right)
                 turn = turn + 1 if right - left + 1 <= rules.few else rules.rounds
         if alive:
@@ -257,25 +282,24 @@ def search(problem, lists, work, rules, stars, centres, learning, target, max_wo
                 spare_node(work, below, best, STUCK)
                 pick = STUCK
                 alive = False
+            elif no_room(work.packs, pack, lead):
+                spare_node(work, below, best, HANDED)
+                pick = HANDED
+                alive = False
             elif number < rules.sparse * n or size * MUCH_LARGER < sizes[pack]:
-                if at + filled + n + LANES > ids.size or pack + 1 >= values.size:
-                    spare_node(work, below, best, HANDED)
-                    pick = HANDED
-                    alive = False
-                else:
-                    best = min(best, next_pack(problem, lists, work, pack, need, limit, slack, size))
-                    pack += 1
-                    alive = best >= target
-                    pick = pick if alive else LEAF
+                lead += filled
+                best = min(best, next_pack(problem, lists, work, pack, lead, need, limit, slack, size))
+                pack += 1
+                alive = best >= target
+                pick = pick if alive else LEAF
+            else:
+                lead += filled
+                keep_leads(filled, centre, radius, lead, start, reach)
         if log.size > 0:
             log[regs[LOGGED]] = pick
             regs[LOGGED] += 1
         if alive:
-            plan[below, 0] = pick
-            plan[below, 1] = 0
-            plan[below, 2] = best
-            plan[below, 3] = pack
-            plan[below, 4] = number
+            write_plan(plan, below, pick, best, pack, number, lead)
             level = below
     regs[LEVEL] = level
     regs[WORKED] = done

@@ -34,15 +34,29 @@ BEYOND = np.float32(33.0)
 UPWARD = np.float32(1.000004)
 """More than the rounding of a quotient of two rounded products."""
 NONE, ALL, ONE, ZERO = np.float32(0.0), np.float32(32.0), np.float32(1.0), np.float32(0.0)
+MORE, ROUNDED = np.float32(1.0 + 2.0**-20), np.float32(2.0**-22)
+"""Cover the rounding of a step to a smaller box: see `slices._pack_kernels`."""
+LINE = 64
+"""Bytes of a line of the cache, or a part of one."""
 RISING = np.float32(SLICES + 1)
 """Code of a pair: in how many slices it can be won; so much more where these are the last ones."""
+
+
+def aligned(size: int, dtype: Any) -> NDArray[Any]:
+    """Zeros that begin with a line of the cache: a vector that lies in two of them takes twice as long."""
+    wanted = size * np.dtype(dtype).itemsize
+    room = np.zeros(wanted + LINE, np.uint8)
+    begin = -room.ctypes.data % LINE
+    return room[begin : begin + wanted].view(dtype)
 
 
 def _lost_by_code() -> NDArray[np.uint8]:
     """The slices in which a pair is lost, 32 bytes for each code."""
     can, slice_ = np.arange(SLICES + 1)[:, None], np.arange(SLICES)
     falling, rising = slice_ >= can, slice_ < SLICES - can
-    return np.vstack([falling, rising]).astype(np.uint8).ravel()
+    lost = aligned(2 * (SLICES + 1) * SLICES, np.uint8)
+    lost[:] = np.vstack([falling, rising]).ravel()
+    return lost
 
 
 LOST = _lost_by_code()
@@ -81,20 +95,23 @@ class Slices(NamedTuple):
     """How many positives have lost so many pairs."""
     cost: NDArray[np.int64]
     """(SLICES + 1,): what is lost in each slice where pairs count by themselves."""
+    lost: NDArray[np.uint8]
+    """LOST, which compiled in would not be aligned."""
 
 
 def fresh_slices(pairs: int, width: int, rows: int) -> Slices:
     """Scratch for packs of so many pairs, so many positives, and numbers of lost pairs."""
     return Slices(
-        centre=np.zeros(pairs, np.float32),
-        radius=np.zeros(pairs, np.float32),
-        undecided=np.zeros(pairs, np.float32),
-        code=np.zeros(pairs, np.uint8),
-        counts=np.zeros(width * SLICES, np.uint8),
-        single=np.zeros((rows + ROWS) * SLICES, np.uint8),
-        group=np.zeros((rows + ROWS) * SLICES, np.uint8),
+        centre=aligned(pairs, np.float32),
+        radius=aligned(pairs, np.float32),
+        undecided=aligned(pairs, np.float32),
+        code=aligned(pairs, np.uint8),
+        counts=aligned(width * SLICES, np.uint8),
+        single=aligned((rows + ROWS) * SLICES, np.uint8),
+        group=aligned((rows + ROWS) * SLICES, np.uint8),
         number=np.zeros(256, np.int32),
         cost=np.zeros(SLICES + 1, np.int64),
+        lost=LOST,
     )
 
 
@@ -102,35 +119,37 @@ def fresh_slices(pairs: int, width: int, rows: int) -> Slices:
 
 
 @njit(**PRODUCTS)
-def measure(rows, n, axes, start, doubt, at, move, half, centre, radius):
-    """Leads at the middle of a box and their changes over it, four axes at a time, then two.
+def step_from(n, lead, start, reach, rows, at, move, less, centre, radius):
+    """Leads over a smaller box, from those kept at a place: see `slices._pack_kernels`.
 
-    The rows of a pack lie one behind the other from ``at * axes`` on, n pairs long each.
+    The box differs along the axis whose row begins at `at`: its middle by `move`, its half width by `less`.
     """
+    lead, at, n = np.uint64(lead), np.uint64(at), np.uint64(n)
+    for q in range(n):
+        e = rows[at + q]
+        c = start[lead + q] + e * move
+        centre[q] = c
+        radius[q] = (reach[lead + q] * MORE + abs(c) * ROUNDED) - abs(e) * less
+
+
+@njit(**PRODUCTS)
+def step_on(n, rows, at, move, less, centre, radius):
+    """The same from the leads at hand, which are written over."""
     at, n = np.uint64(at), np.uint64(n)
     for q in range(n):
-        centre[q] = start[at + q]
-        radius[q] = doubt[at + q]
-    at *= np.uint64(axes)
-    j = 0
-    while j + 4 <= axes:
-        a = at + np.uint64(j) * n
-        b, c, d = a + n, a + n + n, a + n + n + n
-        s, t, u, v = move[j], move[j + 1], move[j + 2], move[j + 3]
-        f, g, h, k = half[j], half[j + 1], half[j + 2], half[j + 3]
-        for q in range(n):
-            x, y, z, w = rows[a + q], rows[b + q], rows[c + q], rows[d + q]
-            centre[q] += (x * s + y * t) + (z * u + w * v)
-            radius[q] += (abs(x) * f + abs(y) * g) + (abs(z) * h + abs(w) * k)
-        j += 4
-    if j < axes:
-        a = at + np.uint64(j) * n
-        b = a + n
-        s, t, f, g = move[j], move[j + 1], half[j], half[j + 1]
-        for q in range(n):
-            x, y = rows[a + q], rows[b + q]
-            centre[q] += x * s + y * t
-            radius[q] += abs(x) * f + abs(y) * g
+        e = rows[at + q]
+        c = centre[q] + e * move
+        centre[q] = c
+        radius[q] = (radius[q] * MORE + abs(c) * ROUNDED) - abs(e) * less
+
+
+@njit(**JIT)
+def keep_leads(n, centre, radius, lead, start, reach):
+    """Write the leads at hand to a place from which steps can begin."""
+    lead = np.uint64(lead)
+    for q in range(np.uint64(n)):
+        start[lead + q] = centre[q]
+        reach[lead + q] = radius[q]
 
 
 @njit(**JIT)
@@ -172,14 +191,14 @@ def change(n, undecided, rows, at):
 
 
 @njit(**JIT)
-def count_slices(n, code, owner, at, base, base_at, positives, counts):
+def count_slices(n, code, owner, at, base, base_at, positives, lost, counts):
     """Lost pairs of every positive in every slice."""
     width = np.uint64(SLICES)
     at, n, base_at = np.uint64(at), np.uint64(n), np.uint64(base_at)
     for i in range(np.uint64(positives)):
         fill_bytes(counts, i * width, base[base_at + i])
     for q in range(n):
-        add_bytes(counts, np.uint64(owner[at + q]) * width, LOST, np.uint64(code[q]) * width)
+        add_bytes(counts, np.uint64(owner[at + q]) * width, lost, np.uint64(code[q]) * width)
 
 
 @njit(**JIT)
@@ -194,17 +213,42 @@ def count_positives(query, counts, single, group):
 
 
 @njit(**JIT)
-def left_over(query, loss, room, numbers, place):
-    """What is left of the room when all negatives took their share in the slice at a place."""
+def has_room(query, loss, room, numbers, place):
+    """Whether anything is left of the room when all negatives took their share in the slice at a place."""
     at = np.uint64(place)
     for which in range(query.shape[0]):
         begin = np.uint64(query[which, 3])
         stride = np.uint64(query[which, 4])
         for _ in range(query[which, 2]):
             room -= loss[begin + np.uint64(numbers[at])]
+            if room < 0:
+                return False
             begin += stride
             at += np.uint64(SLICES)
-    return room
+    return room >= 0
+
+
+@njit(**JIT)
+def groups_with_room(query, loss, room, group):
+    """The same of each group of slices, as bits: all eight together, so that no look-up waits for another."""
+    at = np.uint64(0)
+    a = b = c = d = e = f = g = h = room
+    for which in range(query.shape[0]):
+        begin = np.uint64(query[which, 3])
+        stride = np.uint64(query[which, 4])
+        for _ in range(query[which, 2]):
+            a -= loss[begin + np.uint64(group[at])]
+            b -= loss[begin + np.uint64(group[at + np.uint64(4)])]
+            c -= loss[begin + np.uint64(group[at + np.uint64(8)])]
+            d -= loss[begin + np.uint64(group[at + np.uint64(12)])]
+            e -= loss[begin + np.uint64(group[at + np.uint64(16)])]
+            f -= loss[begin + np.uint64(group[at + np.uint64(20)])]
+            g -= loss[begin + np.uint64(group[at + np.uint64(24)])]
+            h -= loss[begin + np.uint64(group[at + np.uint64(28)])]
+            begin += stride
+            at += np.uint64(SLICES)
+    low = (a >= 0) | (b >= 0) << 1 | (c >= 0) << 2 | (d >= 0) << 3
+    return low | (e >= 0) << 4 | (f >= 0) << 5 | (g >= 0) << 6 | (h >= 0) << 7
 
 
 @njit(**JIT)
@@ -213,20 +257,23 @@ def range_of_slices(query, loss, room, single, group):
 
     `room` is what all negatives together may take.
     """
+    groups = groups_with_room(query, loss, room, group)
+    if groups == 0:
+        return SLICES, -1
     first = 0
     while first < SLICES:
-        if first % GROUP == 0 and left_over(query, loss, room, group, first) < 0:
+        if first % GROUP == 0 and groups >> first // GROUP & 1 == 0:
             first += GROUP
             continue
-        if left_over(query, loss, room, single, first) >= 0:
+        if has_room(query, loss, room, single, first):
             break
         first += 1
     last = SLICES - 1 if first < SLICES else -1
     while last > first:
-        if last % GROUP == GROUP - 1 and left_over(query, loss, room, group, last) < 0:
+        if last % GROUP == GROUP - 1 and groups >> last // GROUP & 1 == 0:
             last -= GROUP
             continue
-        if left_over(query, loss, room, single, last) >= 0:
+        if has_room(query, loss, room, single, last):
             break
         last -= 1
     return first, last

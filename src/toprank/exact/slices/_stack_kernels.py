@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from toprank.exact.directions._counting import NOTHING
-from toprank.exact.slices._pack_kernels import Packs, lead_over, start_pack
+from toprank.exact.slices._pack_kernels import Packs, downward, lead_over, start_pack
 from toprank.exact.slices._slice_kernels import JIT, SLICES, Slices
 
 LEVEL, NODES, LOGGED, SPARED, FLOOR, FOUND, WORKED, SWEEPS, VISITS = range(9)
@@ -21,7 +21,7 @@ SHRUNK, SWEPT = 64, 128  # log codes: see `slices.replay`
 LEAF, HANDED, STUCK, STAR = 255, 254, 253, 252
 PUZZLE = 1
 """Kind of a box put aside that is too small to split: perhaps it has a centre."""
-ROOT = -1
+ROOT, NOWHERE = -1, -2
 
 
 class Work(NamedTuple):
@@ -31,17 +31,19 @@ class Work(NamedTuple):
     high: NDArray[np.float64]
     """Ends of each box."""
     plan: NDArray[np.int64]
-    """Axis of the split (or ROOT, STAR), children looked at, bound, pack, undecided pairs."""
+    """Axis of the split (or ROOT, STAR), children looked at, bound, pack, undecided pairs, their leads."""
     total: NDArray[np.float64]
     """How much the undecided pairs change along each axis, for a unit of it."""
     axes: NDArray[np.int64]
-    """Those of the face that is being searched."""
+    """Those of the face that is being searched, ..."""
+    places: NDArray[np.int64]
+    """... and of each axis which of them it is."""
     mid: NDArray[np.float64]
     half: NDArray[np.float64]
-    """Middle and half width of the box at hand, ..."""
-    move: NDArray[np.float32]
-    reach: NDArray[np.float32]
-    """... and relative to that of its pack."""
+    """Middle and half width of the box at hand."""
+    across: NDArray[np.float64]
+    leads: NDArray[np.float64]
+    """Column by column the norm's rows, and room for their leads over a box."""
     chosen: NDArray[np.uint32]
     regs: NDArray[np.int64]
     """Running numbers: LEVEL, NODES, ..."""
@@ -88,6 +90,30 @@ def norm_range(mid, half, norm, norm_error):
 
 
 @njit(**JIT)
+def norm_bounds(mid, half, across, norm_error, leads):
+    """The same as `norm_range`, all rows of the norm at a time."""
+    m = np.uint64(norm_error.size)
+    for i in range(m):
+        leads[i] = 0.0
+        leads[m + i] = 0.0
+    at = np.uint64(0)
+    for j in range(mid.size):
+        a, h = mid[j], half[j]
+        for i in range(m):
+            leads[i] += across[at + i] * a
+        for i in range(m):
+            leads[m + i] += abs(across[at + i]) * h
+        at += m
+    least = 0.0
+    most = 0.0
+    for i in range(m):
+        c, s = abs(leads[i]), leads[m + i]
+        least = max(least, c - s - norm_error[i])
+        most = max(most, c + s)
+    return least, most
+
+
+@njit(**JIT)
 def widest(total, level, half, smallest, k):
     """Axis along which the undecided pairs change most, -1 if none; the swept one only when far ahead."""
     axis = -1
@@ -129,19 +155,23 @@ def load(problem, work, place, base, value, bound, every):
             face = j
     n = 0
     for j in range(r):
+        work.places[j] = n if j != face else 0
         if j != face:
             work.axes[n] = j
             n += 1
     work.packs.base[: base.size] = base
     work.packs.value[0] = value
     begin = np.int64(0)  # a constant would be a type of its own
-    start_pack(problem, work.packs, begin, begin, np.inf, np.inf, every, work.mid, work.half, work.axes)
+    start_pack(
+        problem, work.packs, begin, begin, begin, np.inf, np.inf, every, work.mid, work.half, work.axes
+    )
     work.regs[LEVEL] = 0
     work.plan[0, 0] = ROOT
     work.plan[0, 1] = 0
     work.plan[0, 2] = bound
     work.plan[0, 3] = 0
     work.plan[0, 4] = every.size
+    work.plan[0, 5] = 0
     for j in range(r):
         work.total[0, j] = np.abs(problem.E[:, j]).sum()
 
@@ -155,7 +185,10 @@ def children(plan, level, r):
 
 @njit(**JIT)
 def step_down(low, high, plan, level):
-    """Box of the next child of a level into the one below; False where there is none at this place."""
+    """Box of the next child of a level into the one below; along which axis they differ.
+
+    NOWHERE if there is none at this place.
+    """
     for j in range(low.shape[1]):
         low[level + 1, j] = low[level, j]
         high[level + 1, j] = high[level, j]
@@ -164,7 +197,7 @@ def step_down(low, high, plan, level):
     if axis == STAR:
         axis = child // 2
         if low[level, axis] == high[level, axis]:
-            return False
+            return NOWHERE
         if child % 2 == 0:
             high[level + 1, axis] = low[level, axis]
         else:
@@ -175,7 +208,15 @@ def step_down(low, high, plan, level):
             high[level + 1, axis] = cut
         else:
             low[level + 1, axis] = cut
-    return True
+    return max(axis, 0)
+
+
+@njit(**JIT)
+def step_along(low, high, level, axis, mid, half):
+    """How far the middle of the box at hand is from that of a level, and how much less its half width is."""
+    below, above = low[level, axis], high[level, axis]
+    middle = 0.5 * (below + above)
+    return np.float32(mid[axis] - middle), downward(max(above - middle, middle - below) - half[axis])
 
 
 @njit(**JIT)
@@ -186,7 +227,7 @@ def hand_over(work, nodes, bounds):
     level = work.regs[LEVEL]
     while level >= 0:
         while work.plan[level, 1] < children(work.plan, level, r):
-            if step_down(work.low, work.high, work.plan, level):
+            if step_down(work.low, work.high, work.plan, level) != NOWHERE:
                 nodes[n, :r] = work.low[level + 1]
                 nodes[n, r:] = work.high[level + 1]
                 bounds[n] = work.plan[level, 2]
