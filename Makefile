@@ -70,8 +70,8 @@ test-minimum: $(VENV)/.release ## the test suite with the oldest dependencies th
 	$(BIN)/uv pip install -q --python $(VENV)-minimum/bin/python --resolution lowest-direct -e ".[test]"
 	$(VENV)-minimum/bin/python -m pytest -q -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
-nightly: $(VENV)/.dev nightly-exact ## slow proofs and figures from the papers
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+nightly: $(VENV)/.dev nightly-exact ## slow proofs, figures from the papers, every configuration and every example
+	TOPRANK_EXAMPLES=all $(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or hypothesis"
 
 PROBLEMS ?= 100000
 nightly-exact: $(VENV)/.dev ## hostile exact problems against rational enumeration; PROBLEMS=100000

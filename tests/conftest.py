@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 import toprank
 from toprank.exact.search.compiling import COMPILE_FIRST
@@ -16,6 +16,8 @@ from toprank.exact.search.compiling import COMPILE_FIRST
 # Where a change is judged (CI) every run draws the same examples; elsewhere new ones are tried.
 settings.register_profile("toprank", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("toprank")
+# Half the examples in every run, all of them in `make nightly`, which sets the variable.
+EVERY_EXAMPLE = os.environ.get("TOPRANK_EXAMPLES") == "all"
 # Limits in tests are about the search, on a machine that has compiled everything.
 os.environ.setdefault(COMPILE_FIRST, "1")
 
@@ -53,6 +55,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("wall_clock"):
             item.add_marker(pytest.mark.flaky(reruns=2))
+    if not EVERY_EXAMPLE:
+        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
+            halve_the_examples(test)
+
+
+def halve_the_examples(test):
+    """Of a test's own number, or of the usual one; hypothesis keeps it with the function."""
+    own = getattr(test, "_hypothesis_internal_use_settings", None) or settings()
+    test._hypothesis_internal_use_settings = settings(own, max_examples=max(1, own.max_examples // 2))
 
 
 def compile_before_the_workers():
