@@ -1,7 +1,10 @@
+import io
+import sys
+
 import pytest
 
 from toprank.exact.search.methods import METHODS
-from toprank.screen.progress import _Announcer
+from toprank.screen.progress import Bars, _Announcer
 
 
 def test_each_thing_that_is_compiled_is_said_once_with_its_time(capsys):
@@ -27,3 +30,19 @@ def test_every_method_of_proof_can_be_announced(method, capsys):
     _Announcer().tells(method, None)
     _Announcer().begins(f"toprank.exact.{method}._kernels")
     assert capsys.readouterr().err.count(f"the proof by {method}") == 2
+
+
+def test_bars_on_an_ascii_terminal_are_ascii(monkeypatch):
+    class Terminal(io.TextIOWrapper):
+        def isatty(self):
+            return True
+
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stderr", Terminal(written, encoding="ascii", errors="backslashreplace"))
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    with Bars() as bars:
+        bars.stage("Fitting: an ensemble of many members")
+        sys.stderr.flush()
+    assert b"Fitting" in written.getvalue()
+    assert b"\\u" not in written.getvalue()

@@ -16,6 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 from toprank.control import Progress as SearchProgress
 from toprank.exact.search.methods import METHODS
@@ -50,14 +51,17 @@ class Bars:
 
     def __init__(self, *, quiet: bool = False) -> None:
         console = Console(stderr=True)
+        # What ASCII has no sign for would be written as escapes, longer than the line.
+        ascii_only = console.options.ascii_only
+        cut = Column(no_wrap=True, overflow="crop" if ascii_only else "ellipsis")
         columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
+            SpinnerColumn("line" if ascii_only else "dots", table_column=cut),
+            TextColumn("{task.description}", table_column=cut),
             BarColumn(bar_width=30),
-            TextColumn("{task.fields[detail]}"),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[detail]}", table_column=cut),
+            TimeElapsedColumn(table_column=cut),
+            TextColumn("left:", table_column=cut),
+            TimeRemainingColumn(table_column=cut),
         )
         self._bars = Progress(
             *columns,
