@@ -25,6 +25,7 @@ from toprank.rankers.parts.items import (
 )
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight, check_share
+from toprank.rankers.parts.partitioned import PartitionedFit
 from toprank.rankers.parts.spaces import Space, space_of
 from toprank.rankers.parts.threads import in_few_threads
 
@@ -36,7 +37,7 @@ ROUNDING = 1e-10
 SOLVERS = ("exhaustive", "screened", "local")
 
 
-class AccuracyAtTop(KernelRanker, PairRanker):
+class AccuracyAtTop(PartitionedFit, KernelRanker, PairRanker):
     """Puts relevant items above the top quantile of the scores and the others below it.
 
     Minimises, with q the quantile of the scores at `top_share` (the k-th highest of n, k = top_share n)::

@@ -16,12 +16,13 @@ from toprank.labels import LabelKind
 from toprank.losses.p_norm_push import PNormPushItems
 from toprank.rankers.parts.boosting import Floats, PNormPushBooster
 from toprank.rankers.parts.parameters import check_at_least, check_choice, check_penalty_weight
+from toprank.rankers.parts.partitioned import PartitionedFit
 from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["PNormPush"]
 
 
-class PNormPush(PNormPushBooster):
+class PNormPush(PartitionedFit, PNormPushBooster):
     """Pushes the highest-scored negatives down the list, the harder the larger p.
 
     With ``R_p = (mean_j (mean_i exp(-(s_i - s_j)))^p)^(1/p)``, positives i and negatives j (Rudin 2009;

@@ -21,6 +21,7 @@ from toprank.losses.label_weights import swap_costs
 from toprank.losses.pairs import Pairs
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_choice, check_penalty_weight
+from toprank.rankers.parts.partitioned import PartitionedFit
 from toprank.rankers.parts.threads import in_few_threads
 
 __all__ = ["RankSVM"]
@@ -28,7 +29,7 @@ __all__ = ["RankSVM"]
 Floats = NDArray[np.float64]
 
 
-class RankSVM(KernelRanker, PairRanker):
+class RankSVM(PartitionedFit, KernelRanker, PairRanker):
     """Puts positives above negatives, as many pairs as possible and each by a margin.
 
     Minimises ``1/2 |w|^2 + C mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))``, i above j (Agarwal 2011,

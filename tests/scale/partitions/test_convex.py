@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from toprank import AccuracyAtTop, InfinitePush, PNormPush, RankSVM, TauFPL, TopPush
@@ -7,6 +8,7 @@ from toprank import AccuracyAtTop, InfinitePush, PNormPush, RankSVM, TauFPL, Top
 dask = pytest.importorskip("dask", reason="dask is not installed")
 
 import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
 
 from toprank.scale import fit_partitioned  # noqa: E402
 from toprank.scale.partitions.design import PartitionedDesign, PartitionedRows  # noqa: E402
@@ -113,3 +115,18 @@ def test_others_and_empty_weights_are_refused():
     X[2, 1] = np.nan
     with pytest.raises(ValueError, match="missing or infinite in column 1"):
         fit_partitioned(TopPush(), da.from_array(X, chunks=(10, 5)), y)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+@pytest.mark.parametrize("ranker", [TopPush(C=10.0), RankSVM(loss="squared_hinge"), PNormPush()])
+def test_fit_takes_partitions_as_they_are(ranker, frame, monkeypatch):
+    X, y, _ = rows()
+    parts = da.from_array(X, chunks=(80, -1))
+    monkeypatch.setattr(da.Array, "__array__", lambda *_, **__: pytest.fail("all rows came into memory"))
+    given = dd.from_dask_array(parts) if frame else parts
+    fitted = clone(ranker).fit(given, y)
+    assert isinstance(fitted, type(ranker))
+    np.testing.assert_array_equal(fitted.coef_, fit_partitioned(ranker, given, y).coef_)
+    assert fitted.decision_function(X).shape == (len(X),)
+    with pytest.raises(ValueError, match="rows in partitions are one list"):
+        clone(ranker).fit(given, y, qid=np.zeros(len(y)))

@@ -18,6 +18,7 @@ from toprank.labels import LabelKind
 from toprank.losses.top_push import SURROGATES, Threshold
 from toprank.rankers.parts.kernels import KernelRanker
 from toprank.rankers.parts.parameters import check_at_least, check_penalty_weight
+from toprank.rankers.parts.partitioned import PartitionedFit
 from toprank.rankers.parts.queries import divided_queries
 from toprank.rankers.parts.threads import in_few_threads
 
@@ -42,7 +43,7 @@ class ZeroOptimumWarning(UserWarning):
     """
 
 
-class TopPushRanker(KernelRanker):
+class TopPushRanker(PartitionedFit, KernelRanker):
     """Compares every positive with one threshold of the negatives, of its query where there are several.
 
     Subclasses name the surrogate (`_loss`) and the threshold (`_rule`); they have the parameters ``C, tol,

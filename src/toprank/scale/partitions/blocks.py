@@ -59,6 +59,11 @@ def aligned_blocks(*columns: Any) -> list[tuple[Any, ...]]:
     """
     array = needed("dask.array", extra="cluster", purpose="Partitioned arrays")
     made = [None if one is None else _as_array(one, array) for one in columns]
+    if any(one is not None and not is_partitioned(one) for one in columns):
+        # A data frame does not know how long its partitions are, by which columns in memory are cut.
+        made = [
+            one if one is None or not np.isnan(one.shape[0]) else one.compute_chunk_sizes() for one in made
+        ]
     there: list[tuple[Any, Any]] = [pair for pair in zip(made, columns, strict=True) if pair[0] is not None]
     cuts = next((one for one, given in there if is_partitioned(given)), there[0][0]).chunks[0]
     blocks = []
