@@ -137,7 +137,13 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         self
         """
         check_time_limit(getattr(self, "time_limit", None))
+        if self._fitted_in_passes(X, y, qid, sample_weight):
+            return self
         return self._fit_clean(self._clean(X, y, qid, sample_weight))
+
+    def _fitted_in_passes(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> bool:
+        """Learn from rows that stay where they are, if a subclass can; False where they go into memory."""
+        return False
 
     def _fit_clean(self, data: RankingData) -> Self:
         self._prepare(data)

@@ -89,6 +89,8 @@ class WatchedRanker(BaseRanker):
         check_time_limit(getattr(self, "time_limit", None))
         given = {"y_val": y_val, "sample_weight_val": sample_weight_val, "qid_val": qid_val}
         self._refuse_validation(X_val, given, qid)
+        if self._fitted_in_passes(X, y, qid, sample_weight):
+            return self
         data = self._clean(X, y, qid, sample_weight)
         if X_val is not None and y_val is not None:
             data = replace(data, watch=self._watched(X_val, y_val, sample_weight_val, qid_val))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from numpy.typing import ArrayLike
+from typing import Any
 
 from toprank.base import BaseRanker
 
@@ -12,35 +10,15 @@ __all__ = ["PartitionedFit"]
 
 
 class PartitionedFit(BaseRanker):
-    """A ranker that learns from Dask arrays and data frames without bringing their rows into memory."""
+    """A ranker whose `fit` learns from Dask arrays and data frames in passes; rows stay where they are.
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
-        """Learn to rank; from a Dask array or data frame in passes over its partitions.
+    It does so as `toprank.scale.fit_partitioned` does.
+    """
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Or a Dask array or data frame, as for `toprank.scale.fit_partitioned`.
-        y : array-like of shape (n_samples,)
-            Labels, as in `BaseRanker.fit`.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts.
-        qid : array-like of shape (n_samples,), optional
-            The query of each row; for rows in memory only.
-
-        Returns
-        -------
-        self
-        """
-        if not _of_dask(X):
-            return super().fit(X, y, sample_weight, qid=qid)
+    def _fitted_in_passes(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> bool:
+        # Asked without importing Dask.
+        if type(X).__module__.partition(".")[0] not in ("dask", "dask_expr") or not hasattr(X, "dask"):
+            return False
         if qid is not None:
             raise ValueError("qid: rows in partitions are one list; queries need rows in memory.")
         from toprank.scale import fit_partitioned
@@ -48,9 +26,4 @@ class PartitionedFit(BaseRanker):
         fitted: Any = fit_partitioned(self, X, y, sample_weight)
         given = self.get_params(deep=False)
         self.__dict__.update({name: one for name, one in vars(fitted).items() if name not in given})
-        return self
-
-
-def _of_dask(X: Any) -> bool:
-    """Asked without importing Dask."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+        return True
