@@ -195,7 +195,7 @@ def look(rows, work, ids, low, high, target, limit, hurry):
         return bound, size, 0, 0
     if bound > limit or not count_by_pairs(rows, work, size, found, hurry):
         pull_by_rows(rows, work, size)
-        return bound, size, axis_to_halve(work), 0
+        return bound, size, axis_to_halve(work), value_at_middle(rows, work, size)
     bound = tally(rows, work, size)
     if bound < target:
         return bound, size, 0, 0

@@ -138,8 +138,7 @@ class _Driver:
         """All phases until proved or stopped."""
         best = self.incumbent
         best.note(self.seconds)
-        listable = within_reach(self.problem)
-        reachable = listable or self.by_rows
+        reachable = (listable := within_reach(self.problem)) or self.by_rows
         proved = listable and not self.by_rows and self._look_first()
         proved = proved or self._climb(starts, reachable) or (reachable and self._prove())
         if proved:
@@ -168,12 +167,13 @@ class _Driver:
         return best.closed
 
     def _climb(self, starts: Sequence[ArrayLike], reachable: bool) -> bool:
-        """Good answers by local search, in half the time at most where a proof follows."""
+        """Good answers by local search, in a part of the time where a proof follows."""
         if self.resumed is not None:
             self.climbing.begin_again(starts)
         elif reachable:
             # With few features the proof itself is quicker than a thorough climb, which can follow later.
-            self.climbing.begin(starts, 0.5, 5 ** min(self.problem.n_features - 1, 10))
+            lines, share = 5 ** min(self.problem.n_features - 1, 10), 0.2 if self.by_rows else 0.5
+            self.climbing.begin(starts, share, lines)
         else:
             self.climbing.begin(starts, 1.0)
         self.report("climbing")
