@@ -19,7 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.pairs import PairArrays
+from toprank.exact.objective import Objective
 from toprank.exact.rounding import Scale
 from toprank.exact.sharing import Crew, Findings, Sharing
 
@@ -67,6 +67,17 @@ class Worker(Protocol):
         """Be done with the node at hand soon, or take all the time it needs; called by another thread."""
 
 
+class Searched(Protocol):
+    """What is searched: the pairs of a problem, or its rows."""
+
+    @property
+    def objective(self) -> Objective:
+        """What lost pairs cost."""
+
+    def sure_value(self, coef: Floats) -> Fraction:
+        """A value that coefficients have at least."""
+
+
 N = TypeVar("N", bound=OpenNode)
 W = TypeVar("W", bound=Worker)
 
@@ -76,8 +87,8 @@ class BranchAndBound(ABC, Generic[N, W]):
 
     Parameters
     ----------
-    arrays : PairArrays
-        The problem: pair p is won at w, ``|w_j| <= 1``, when ``differences[p] @ w >= margin``.
+    arrays : PairArrays or ListRows
+        The problem.
     scale : Scale
         Between values and whole numbers.
     step : float, optional
@@ -103,7 +114,7 @@ class BranchAndBound(ABC, Generic[N, W]):
 
     def __init__(
         self,
-        arrays: PairArrays,
+        arrays: Searched,
         scale: Scale,
         *,
         step: float | None,

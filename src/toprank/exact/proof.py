@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search.methods import replay_log
+from toprank.exact.search.methods import hand_over, replay_log
 
 __all__ = ["check_proof", "proof_part"]
 
@@ -72,7 +72,8 @@ def _replayed(
 ) -> list[str]:
     log = {_bytes(key): _bytes(value) for key, value in part["log"].items()}
     limit = most + TOLERANCE / 2 * max(1.0, abs(most))
-    return replay_log(str(part["method"]), problem.arrays(columns), log, limit)
+    name = str(part["method"])
+    return replay_log(name, hand_over(name, problem, columns), log, limit)
 
 
 def _sets_of_columns(problem: RankingProblem) -> list[tuple[int, ...]]:

@@ -18,12 +18,14 @@ from toprank.exact.search.methods import (
 
 __all__ = [
     "advice",
+    "by_rows",
     "checked",
     "choose",
     "companion",
     "compile_for",
     "device_for",
     "kernels_for",
+    "provable",
     "within_reach",
 ]
 
@@ -31,6 +33,9 @@ Floats = NDArray[np.float64]
 DEVICES = ("auto", "cpu", "gpu")
 MOST_ENTRIES = 12_000_000
 """Pairs times features beyond which no proof is tried: the differences alone would fill 100 MB."""
+ROWS_UP_TO, SHORT_HEAD = 6, 0.5
+"""Features up to which, and places that count, as a share of the list, up to which rows are searched where
+pairs are too many."""
 BOXES_UP_TO = 3
 """Features up to which boxes are always the better method; from there on it is slices, where they apply."""
 MANY_ZEROS, ZEROS_UP_TO = 0.05, 3000
@@ -55,8 +60,31 @@ BOXES_HARD_UP_TO, FEW_POSITIVES = 7, 20
 
 
 def within_reach(problem: RankingProblem) -> bool:
-    """Whether a proof is tried at all: the differences of all pairs must fit in memory."""
+    """Whether the pairs can be listed: the differences of all of them must fit in memory."""
     return problem.n_pairs * problem.n_features <= MOST_ENTRIES
+
+
+def by_rows(problem: RankingProblem, method: str = "auto") -> bool:
+    """Whether the search goes by the rows of a list, not by its pairs: asked for, or all that can be done.
+
+    >>> X, y = np.random.default_rng(0).normal(size=(9000, 3)), np.arange(9000) % 2
+    >>> short, whole = (RankingProblem.from_labels(X, y, name) for name in ("dcg@50", "auc"))
+    >>> by_rows(short), by_rows(whole), by_rows(short, "boxes")
+    (True, False, False)
+    """
+    if method != "auto":
+        return METHODS[method].hand_over is not None
+    if within_reach(problem) or problem.n_features > ROWS_UP_TO or len(problem.queries) != 1:
+        return False
+    upper, lower, table = problem.queries[0]
+    places = find("toprank.exact.rows.listed:places_that_count")(table, len(upper), len(lower))
+    few = places <= SHORT_HEAD * (len(upper) + len(lower))
+    return few and find(str(METHODS["rows"].why_not))(problem) is None
+
+
+def provable(problem: RankingProblem, method: str = "auto") -> bool:
+    """Whether a proof is tried at all."""
+    return within_reach(problem) or by_rows(problem, method)
 
 
 def choose(method: str, arrays: PairArrays) -> str:
@@ -183,11 +211,17 @@ def device_for(device: str, method: str, problem: RankingProblem) -> str:
     return "cpu" if reason is not None else "gpu"
 
 
-def checked(problem: RankingProblem, method: str, device: str, *, shared: bool = False) -> tuple[str, str]:
+def checked(
+    problem: RankingProblem, method: str, device: str, *, shared: bool = False, keep_proof: bool = False
+) -> tuple[str, str]:
     """How and where to search, else a ValueError that says what cannot be; `shared`: others search."""
     check_method(method)
-    if within_reach(problem):
-        check_applies(method, problem.arrays())
+    if keep_proof and by_rows(problem, method):
+        raise ValueError(
+            "keep_proof=True: the pairs of this list are searched by rows, of which no log is kept."
+        )
+    if within_reach(problem) or by_rows(problem, method):
+        check_applies(method, problem)
     if shared and device == "gpu":
         raise ValueError('device="gpu": the workers of a cluster search on CPUs; leave out one of the two.')
     device = "cpu" if shared else device_for(device, method, problem)
@@ -209,6 +243,8 @@ def _worth_a_card(problem: RankingProblem) -> bool:
 def kernels_for(problem: RankingProblem, method: str = "auto") -> tuple[list[str], list[str]]:
     """Methods that a search of this problem begins with, and those that may be called in later."""
     check_method(method)
+    if by_rows(problem, method):
+        return ["rows"], []
     if not within_reach(problem):
         return [], []
     arrays = problem.arrays()

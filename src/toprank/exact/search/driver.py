@@ -22,12 +22,12 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.search.account import Account, Options
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
-from toprank.exact.search.choice import advice, checked, choose, companion, within_reach
+from toprank.exact.search.choice import advice, by_rows, checked, choose, companion, within_reach
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
 from toprank.exact.search.errands import Assignment, Recruit
 from toprank.exact.search.incumbent import Incumbent, placed
-from toprank.exact.search.methods import METHODS, Method, make_method, resume_method
+from toprank.exact.search.methods import METHODS, Method, hand_over, make_method, resume_method
 from toprank.exact.search.supports import Support, SupportTree
 from toprank.exact.search.tandem import Tandem
 from toprank.exact.sharing import CrewLost
@@ -72,11 +72,12 @@ def search(
         Coefficients of the original features to begin from.
     n_jobs : int
         Threads; -1 for one per processor.
-    method : {"auto", "boxes", "cells", "slices"}
-        How to search: boxes of directions with one coordinate swept (few features, long lists), cells
-        between hyperplanes with packed infeasible subsystems (more features), or boxes cut into slices
-        (lists of at most 255 positives and 255 negatives). "auto" chooses; on problems too hard to tell,
-        another one is called in after three seconds and they take turns.
+    method : {"auto", "boxes", "cells", "slices", "rows"}
+        How to search: boxes of directions with one coordinate swept (few features), cells between
+        hyperplanes with packed infeasible subsystems (more features), boxes cut into slices (lists of at
+        most 255 positives and 255 negatives), or boxes that carry the rows of one list that can reach its
+        top, not its pairs (long lists, the first places count). "auto" chooses; on problems too hard to
+        tell, another one is called in after three seconds and they take turns.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
@@ -97,7 +98,7 @@ def search(
     'dcg 1: proved optimal'
     """
     path, shared = None if checkpoint is None else Path(checkpoint), recruit is not None
-    how = checked(problem, method, device, shared=shared)
+    how = checked(problem, method, device, shared=shared, keep_proof=keep_proof)
     options = Options(worker_count(n_jobs), how[0], path, keep_proof, recruit, how[1])
     return _Driver(problem, run, options).solve(starts)
 
@@ -111,6 +112,7 @@ class _Driver:
         self.account = Account(options.keep_proof)
         self.tree = SupportTree(problem.n_features, problem.penalty, self.incumbent.bound)
         self.climbing = Climbing(self.incumbent, run)
+        self.by_rows = by_rows(problem, options.method)
         self.resumed = self._resume()
         self.last_saved = run.seconds
 
@@ -136,8 +138,8 @@ class _Driver:
         """All phases until proved or stopped."""
         best = self.incumbent
         best.note(self.seconds)
-        reachable = within_reach(self.problem)
-        proved = reachable and self._look_first()
+        reachable = (listable := within_reach(self.problem)) or self.by_rows
+        proved = listable and not self.by_rows and self._look_first()
         proved = proved or self._climb(starts, reachable) or (reachable and self._prove())
         if proved:
             best.lower(max(self.tree.settled, best.target))
@@ -146,7 +148,7 @@ class _Driver:
                 self.climbing.settle()
             if self.options.path is not None:
                 self.options.path.unlink(missing_ok=True)
-        if reachable and self.problem.n_pairs <= MOST_WIDENED:
+        if listable and self.problem.n_pairs <= MOST_WIDENED:
             self._widen()
         return self._certificate(proved)
 
@@ -165,12 +167,13 @@ class _Driver:
         return best.closed
 
     def _climb(self, starts: Sequence[ArrayLike], reachable: bool) -> bool:
-        """Good answers by local search, in half the time at most where a proof follows."""
+        """Good answers by local search, in a part of the time where a proof follows."""
         if self.resumed is not None:
             self.climbing.begin_again(starts)
         elif reachable:
             # With few features the proof itself is quicker than a thorough climb, which can follow later.
-            self.climbing.begin(starts, 0.5, 5 ** min(self.problem.n_features - 1, 10))
+            lines, share = 5 ** min(self.problem.n_features - 1, 10), 0.2 if self.by_rows else 0.5
+            self.climbing.begin(starts, share, lines)
         else:
             self.climbing.begin(starts, 1.0)
         self.report("climbing")
@@ -242,20 +245,22 @@ class _Driver:
         return True
 
     def _seconds_to_begin(self) -> float:
-        """What sorting all pairs for a proof takes, and never looks at the clock."""
-        return SECONDS_PER_ENTRY * self.problem.n_pairs * self.problem.n_features
+        """What sorting all pairs, or rows, for a proof takes, and never looks at the clock."""
+        number = 10 * self.problem.X.shape[0] if self.by_rows else self.problem.n_pairs
+        return SECONDS_PER_ENTRY * number * self.problem.n_features
 
     def _make(self, support: Support) -> Method:
         """The method for a support, or the one that a checkpoint was taken from."""
         problem, account = self.problem, self.account
-        arrays = problem.arrays(support.columns)
+        asked = "rows" if self.by_rows else self.options.method
         if self.resumed is not None:
             saved, self.resumed = self.resumed, None
             account.used = str(saved.facts["method"])
+            arrays = hand_over(account.used, problem, support.columns)
             resumed = resume_method(account.used, arrays, saved.arrays, self.options.n_jobs)
             return self._manned(resumed, support)
         scaled, keep = problem.scale(self.incumbent.coef)[support.columns], account.keep_proof
-        direction = scaled if scaled.any() else None
+        direction, arrays = scaled if scaled.any() else None, hand_over(asked, problem, support.columns)
 
         def make(name: str, target: float) -> Method:
             method = make_method(
@@ -266,9 +271,9 @@ class _Driver:
                 method.threads_ready = partial(kernels_there, [name])  # type: ignore[attr-defined]
             return self._manned(method, support)
 
-        account.used = choose(self.options.method, arrays)
+        account.used = choose(asked, arrays)
         first = make(account.used, self.incumbent.target + support.price(problem.penalty))
-        other = companion(self.options.method, arrays)
+        other = companion(asked, arrays)
         if other is None:
             return first
         name, share = other
@@ -345,7 +350,7 @@ class _Driver:
             "some regions of directions were too thin to decide in floating point: counting their pairs as"
             f" won, no linear score reaches more than {best.bound:.6g}"
         )
-        if self.problem.margin > 0:
+        if self.problem.margin > 0 or self.by_rows:
             return False
         self._widen()
         wider = replace(self.problem, margin=THIN)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.problem import RankingProblem
-from toprank.exact.search.methods import method_from_plan
+from toprank.exact.search.methods import hand_over, method_from_plan
 from toprank.exact.sharing import Crew, Errand, Findings
 
 __all__ = ["Assignment", "Recruit", "hear", "run_errand"]
@@ -150,6 +150,6 @@ def _partner(assignment: Assignment, post: _Post) -> Partner:
     with _lock:
         if post.partners:
             return post.partners.pop()
-    arrays = assignment.problem.arrays(assignment.columns)
+    arrays = hand_over(assignment.method, assignment.problem, assignment.columns)
     made: Partner = method_from_plan(assignment.method, arrays, assignment.plan)
     return made

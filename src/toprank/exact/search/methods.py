@@ -13,11 +13,10 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.control import Run
 from toprank.exact.climb.local_search import local_search
-from toprank.exact.pairs import PairArrays
 from toprank.exact.problem import RankingProblem
 from toprank.exact.sharing import Crew
 
@@ -31,6 +30,7 @@ __all__ = [
     "compile_climb",
     "compile_kernels",
     "find",
+    "hand_over",
     "make_method",
     "method_from_plan",
     "replay_log",
@@ -107,17 +107,21 @@ class MethodEntry:
         its ``from_plan`` of `PairArrays` and what `Method.plan` gave.
     resume : str
         A callable ``(arrays, saved, n_jobs=...)`` that goes on from what `Method.checkpoint` gave.
-    replay : str
-        A callable ``(arrays, log, bound)`` that lists what a log fails to show.
+    replay : str or None
+        A callable ``(arrays, log, bound)`` that lists what a log fails to show; None: no log is kept.
     why_not : str or None
         A callable that says of `PairArrays` why the method does not apply to them, or None; by default it
         always does.
+    hand_over : str or None
+        A callable that makes of a problem and some columns what the method reads in the place of
+        `PairArrays`, for one that lists no pairs; `why_not` is then asked about the problem.
     """
 
     search: str
     resume: str
-    replay: str
+    replay: str | None
     why_not: str | None = None
+    hand_over: str | None = None
 
 
 METHODS: dict[str, MethodEntry] = {
@@ -137,6 +141,13 @@ METHODS: dict[str, MethodEntry] = {
         replay="toprank.exact.slices.replay:replay",
         why_not="toprank.exact.slices.search:why_not",
     ),
+    "rows": MethodEntry(
+        search="toprank.exact.rows.search:RowSearch",
+        resume="toprank.exact.rows.search:RowSearch.resume",
+        replay=None,
+        why_not="toprank.exact.rows.listed:why_not",
+        hand_over="toprank.exact.rows.listed:list_rows",
+    ),
 }
 
 
@@ -146,10 +157,11 @@ def check_method(name: str) -> None:
         raise ValueError(f"method={name!r} must be one of {', '.join(['auto', *METHODS])}.")
 
 
-def check_applies(name: str, arrays: PairArrays) -> None:
+def check_applies(name: str, problem: RankingProblem) -> None:
     """Whether a method asked for by name applies to a problem, else a ValueError that says why not."""
-    entry = METHODS.get(name)
-    reason = None if entry is None or entry.why_not is None else find(entry.why_not)(arrays)
+    entry, reason = METHODS.get(name), None
+    if entry is not None and entry.why_not is not None:
+        reason = find(entry.why_not)(problem if entry.hand_over is not None else problem.arrays())
     if reason is not None:
         raise ValueError(f'method={name!r} does not apply: {reason}. Use method="auto", which chooses.')
 
@@ -163,29 +175,36 @@ ON_A_CARD = MethodEntry(
 """Slices on a graphics card: what they leave behind is what the slices leave."""
 
 
-def make_method(name: str, arrays: PairArrays, *, device: str = "cpu", **options: Any) -> Method:
+def hand_over(name: str, problem: RankingProblem, columns: ArrayLike | None = None) -> Any:
+    """What a method reads of a problem on some columns: its pairs, as a rule."""
+    made_by = METHODS[name].hand_over if name in METHODS else None
+    return problem.arrays(columns) if made_by is None else find(made_by)(problem, columns)
+
+
+def make_method(name: str, arrays: Any, *, device: str = "cpu", **options: Any) -> Method:
     """A fresh search by name."""
     entry = ON_A_CARD if device == "gpu" else METHODS[name]
     made: Method = find(entry.search)(arrays, **options)
     return made
 
 
-def resume_method(name: str, arrays: PairArrays, saved: dict[str, Any], n_jobs: int) -> Method:
+def resume_method(name: str, arrays: Any, saved: dict[str, Any], n_jobs: int) -> Method:
     """The search that a checkpoint was taken from."""
     resumed: Method = find(METHODS[name].resume)(arrays, saved, n_jobs=n_jobs)
     return resumed
 
 
-def method_from_plan(name: str, arrays: PairArrays, plan: dict[str, Any]) -> Any:
+def method_from_plan(name: str, arrays: Any, plan: dict[str, Any]) -> Any:
     """The search that a plan was made of, without nodes: to take part in it elsewhere, on one thread."""
     return find(METHODS[name].search).from_plan(arrays, plan)
 
 
-def replay_log(name: str, arrays: PairArrays, log: dict[bytes, bytes], bound: float) -> list[str]:
+def replay_log(name: str, arrays: Any, log: dict[bytes, bytes], bound: float) -> list[str]:
     """What a search's log fails to show of the claim that nothing reaches the bound."""
-    if name not in METHODS:
+    replay = METHODS[name].replay if name in METHODS else None
+    if replay is None:
         return [f"the log of the method {name!r} cannot be replayed"]
-    complaints: list[str] = find(METHODS[name].replay)(arrays, log, bound)
+    complaints: list[str] = find(replay)(arrays, log, bound)
     return complaints
 
 
@@ -217,12 +236,13 @@ def compile_kernels(method: str) -> None:
     for X in tables:
         toy = RankingProblem.from_labels(X, np.arange(len(X)) % 3 == 0, "dcg")
         local_search(toy, [np.ones(toy.n_features)], Run(rng=0), max_iter=50)
-        found = make_method(method, toy.arrays(), target=toy.floor, direction=np.ones(toy.n_features))
+        start = np.ones(toy.n_features)
+        found = make_method(method, hand_over(method, toy), target=toy.floor, direction=start)
         while not found.done:
             found.advance(1.0, toy.floor)
     # One that is stopped on the way, for what is only needed then.
     longer = RankingProblem.from_labels(rng.normal(size=(120, 5)), np.arange(120) % 3 == 0, "dcg")
-    stopped = make_method(method, longer.arrays())
+    stopped = make_method(method, hand_over(method, longer))
     stopped.advance(1e-3, longer.floor + 1e-6)
     stopped.checkpoint()
     stopped.rehearse()

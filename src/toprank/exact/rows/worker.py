@@ -1,0 +1,167 @@
+"""One thread's share of a search by rows: a handful of boxes around the best one, looked at one by one."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toprank.exact.rows.frame import RowFrame
+
+__all__ = ["SMALLEST_BOX", "RowBox", "RowWorker"]
+
+Floats = NDArray[np.float64]
+SMALLEST_BOX = 2.0**-36
+"""Boxes are not halved along an axis on which they are this small: rounding must stay well below it."""
+SOME_LOSS = 0.999
+"""Pairs are looked at where the ranges of rows show a loss already: a bound below this share of a perfect
+list. Where they show none, pairs show next to nothing. Not tuned."""
+RUN_SECONDS = 0.03
+"""A run returns after about so long: the driver looks at the clock every 0.1 s."""
+
+
+class RowBox(NamedTuple):
+    """An open box, and no direction in it worth more than `bound`."""
+
+    bound: int
+    """In whole-number values."""
+    place: Floats
+    """Lower and upper ends of its coordinates."""
+    groups: NDArray[np.int32]
+    """Groups of rows among which all are that can matter in it."""
+
+
+class RowWorker:
+    """Looks at boxes, the one with the largest bound first.
+
+    Parameters
+    ----------
+    frame : RowFrame
+    floor : int
+        Value when every pair is lost, which the kernels count from.
+    most : int
+        What a perfect list is worth more than that.
+
+    Attributes
+    ----------
+    nodes : int
+        Boxes looked at so far.
+    found : list of arrays
+        Middles of boxes that may reach the target, to be taken away.
+    stuck : list of RowBox
+        Boxes too small to halve, likewise.
+    """
+
+    def __init__(self, frame: RowFrame, floor: int, most: int) -> None:
+        from toprank.exact.rows import _bound_kernels
+        from toprank.exact.rows._row_kernels import fresh_work
+
+        self._look, self._rows, self._floor = _bound_kernels.look, frame.rows, floor
+        leaves = (len(frame.rows.Z) + 1) // 2
+        self._work = fresh_work(leaves, frame.size, frame.rows.counts)
+        self._limit = int(SOME_LOSS * most)
+        self._hurry = np.zeros(1, dtype=np.int64)
+        self._heap: list[tuple[int, int, RowBox]] = []
+        self._serial = 0
+        self._best = -1
+        self._shared: NDArray[np.int32] | None = None
+        self.nodes = 0
+        self.looked = 0
+        self.found: list[Floats] = []
+        self.stuck: list[RowBox] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether any boxes are loaded."""
+        return bool(self._heap)
+
+    @property
+    def bound(self) -> int:
+        """Largest bound of them."""
+        return -self._heap[0][0] if self._heap else -1
+
+    def load(self, node: RowBox) -> None:
+        """Begin with one box."""
+        self.looked, self._shared = 0, None
+        self._push(node)
+
+    def hurry(self, wanted: bool) -> None:
+        """Be done with the box at hand soon, or take all the time it needs."""
+        self._hurry[0] = wanted
+
+    def expect(self, value: int) -> None:
+        """Report middles that are worth more than this from now on."""
+        self._best = value
+
+    def give_back(self) -> tuple[bytes | None, list[RowBox], bytes]:
+        """Stop here: nothing for the log, and the boxes that are left.
+
+        They all carry the rows of the box begun with: lists of their own would fill memory, and are found
+        again in no time.
+        """
+        shared = self._shared
+        opened = [box if shared is None else box._replace(groups=shared) for _, _, box in self._heap]
+        self._heap = []
+        return None, opened, b""
+
+    def run(self, target: int, seconds: float, most: int) -> None:
+        """Look at boxes for a moment, `most` of them at most since the first was loaded."""
+        deadline = time.perf_counter() + min(seconds, RUN_SECONDS)
+        while self._heap and self.looked < most and not self._hurry[0]:
+            box = heapq.heappop(self._heap)[2]
+            if box.bound >= target:
+                self._take_apart(box, target)
+            if time.perf_counter() > deadline:
+                break
+
+    def _take_apart(self, box: RowBox, target: int) -> None:
+        """Bound one box and, where it may reach the target, halve it."""
+        r = len(box.place) // 2
+        low, high = box.place[:r], box.place[r:]
+        above, kept, axis, middle = self._look(
+            self._rows, self._work, box.groups, low, high, target - self._floor, self._limit, self._hurry
+        )
+        self.nodes += 1
+        self.looked += 1
+        bound = min(box.bound, int(above) + self._floor)
+        if bound < target:
+            return
+        if int(middle) + self._floor > self._best:
+            self._best = int(middle) + self._floor
+            self.found.append(0.5 * (low + high))
+        groups = self._work.ids[:kept].copy()
+        if self._shared is None:
+            self._shared = groups
+        parts = halves(box.place, int(axis))
+        for half in parts:
+            self._push(RowBox(bound, half, groups))
+        if not parts:
+            self.stuck.append(box._replace(bound=bound))
+
+    def _push(self, box: RowBox) -> None:
+        self._serial += 1
+        heapq.heappush(self._heap, (-box.bound, self._serial, box))
+
+    def rehearse(self) -> Any:
+        """Nothing is compiled that a search does not call at once."""
+
+
+def halves(place: Floats, axis: int) -> list[Floats]:
+    """The two halves of a box along an axis, or along its widest where that is too narrow; none at all there.
+
+    >>> [half.tolist() for half in halves(np.array([1.0, -1.0, 1.0, 1.0]), 1)]
+    [[1.0, -1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0]]
+    """
+    r = len(place) // 2
+    widths = place[r:] - place[:r]
+    if widths[axis] <= SMALLEST_BOX:
+        axis = int(np.argmax(widths))
+    if widths[axis] <= SMALLEST_BOX:
+        return []
+    middle = 0.5 * (place[axis] + place[r + axis])
+    lower, upper = place.copy(), place.copy()
+    lower[r + axis] = upper[axis] = middle
+    return [lower, upper]
