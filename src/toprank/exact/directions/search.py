@@ -52,6 +52,8 @@ class DirectionSearch(BranchAndBound[Box, W], Generic[W]):
         Whether to write down every split, for the replay.
     """
 
+    _arrays: PairArrays
+
     def __init__(
         self,
         arrays: PairArrays,
