@@ -1,6 +1,6 @@
 """Proofs on long lists: the best stack of five learners' scores over 10^5 rows, the first places counting.
 
-    python benchmarks/bench_long_lists.py [--sets census ijcnn1] [--statistic dcg@1000] [--seconds 60]
+    python benchmarks/bench_long_lists.py [--sets census ijcnn1] [--scores 0 1 3 4] [--seconds 60]
 
 Five learners are fitted on the other rows of each set and score 100,000: logistic regression, boosting, a
 random forest and extra trees by their probabilities, naive Bayes by its log odds, since its probabilities are
@@ -102,9 +102,10 @@ class Watch:
         )
 
 
-def measure(name: str, statistic: str, seconds: float, n_jobs: int, folder: Path | None) -> None:
+def measure(name: str, options: argparse.Namespace) -> None:
     """One proof, watched."""
-    scores, y = kept_stack(name, folder)
+    scores, y = kept_stack(name, options.stacks)
+    scores, statistic = scores[:, options.scores], options.statistic
     problem = RankingProblem.from_labels(scores, y, statistic)
     compile_for(problem)
     spread = scores.std(axis=0)
@@ -114,8 +115,8 @@ def measure(name: str, statistic: str, seconds: float, n_jobs: int, folder: Path
         f" perfect {problem.trivial_bound:.4f}, logistic regression {problem.evaluate(start):.4f}"
     )
     watch = Watch()
-    with Run(time_limit=seconds, rng=0, callback=watch) as run:
-        found = search(problem, run, starts=[start, 1 / spread], n_jobs=n_jobs)
+    with Run(time_limit=options.seconds, rng=0, callback=watch) as run:
+        found = search(problem, run, starts=[start, 1 / spread], n_jobs=options.jobs)
     watch.line(found.seconds, found.value, found.bound, found.nodes)
     print(f"  {found.summary()} ({found.method})")
 
@@ -125,12 +126,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=list(FILES), choices=list(FILES))
     parser.add_argument("--statistic", default="dcg@1000")
+    parser.add_argument("--scores", nargs="+", type=int, default=[0, 1, 2, 3, 4], help="which of the five")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--stacks", type=Path)
     options = parser.parse_args()
     for name in options.sets:
-        measure(name, options.statistic, options.seconds, options.jobs, options.stacks)
+        measure(name, options)
 
 
 if __name__ == "__main__":
