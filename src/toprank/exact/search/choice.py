@@ -25,7 +25,6 @@ __all__ = [
     "compile_for",
     "device_for",
     "kernels_for",
-    "provable",
     "within_reach",
 ]
 
@@ -80,11 +79,6 @@ def by_rows(problem: RankingProblem, method: str = "auto") -> bool:
     places = find("toprank.exact.rows.listed:places_that_count")(table, len(upper), len(lower))
     few = places <= SHORT_HEAD * (len(upper) + len(lower))
     return few and find(str(METHODS["rows"].why_not))(problem) is None
-
-
-def provable(problem: RankingProblem, method: str = "auto") -> bool:
-    """Whether a proof is tried at all."""
-    return within_reach(problem) or by_rows(problem, method)
 
 
 def choose(method: str, arrays: PairArrays) -> str:
