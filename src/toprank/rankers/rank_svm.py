@@ -111,8 +111,8 @@ class RankSVM(PartitionedFit, KernelRanker, PairRanker):
     --------
     >>> X = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 2.0]]
     >>> ranker = RankSVM(C=10).fit(X, [0, 1, 0, 1])
-    >>> ranker.rank(X).tolist(), str(ranker.outcome_.status)
-    ([1, 3, 0, 2], 'optimal')
+    >>> ranker.decision_function(X).round(6).tolist(), str(ranker.outcome_.status)
+    ([-0.5, 0.5, -0.5, 0.5], 'optimal')
     """
 
     n_iter_: int

@@ -165,7 +165,7 @@ def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
     file, bounds = tmp_path / "state.npz", []
     for rounds in range(500):
         calls = itertools.count()
-        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 30, interval=0.0) as run:
+        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 12, interval=0.0) as run:
             part = search(problem, run, checkpoint=file)
         bounds.append(part.bound)
         if part.proved:

@@ -59,7 +59,7 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
     >>> while not found.done:
     ...     found.advance()
     >>> round(found.bound, 3)
-    2.562
+    2.518
     """
 
     name = "rows"

@@ -73,11 +73,9 @@ def search(
     n_jobs : int
         Threads; -1 for one per processor.
     method : {"auto", "boxes", "cells", "slices", "rows"}
-        How to search: boxes of directions with one coordinate swept (few features), cells between
-        hyperplanes with packed infeasible subsystems (more features), boxes cut into slices (lists of at
-        most 255 positives and 255 negatives), or boxes that carry the rows of one list that can reach its
-        top, not its pairs (long lists, the first places count). "auto" chooses; on problems too hard to
-        tell, another one is called in after three seconds and they take turns.
+        How to search: boxes of directions (few features), cells between hyperplanes (more), boxes cut into
+        slices (short lists), boxes that carry rows, not pairs (one long list, the first places count). "auto"
+        chooses; on problems too hard to tell, another one is called in after three seconds: they take turns.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
