@@ -281,7 +281,9 @@ def test_contradictions_are_named():
         constrained(Constraints(top_groups=(middle,)), X, y)
 
 
-@pytest.mark.parametrize("options", [{"solver": "mip-auc"}, {"solver": "mip-subrank", "strengthen": True}])
+@pytest.mark.parametrize(
+    "options", [{"solver": "mip-auc"}, {"solver": "mip-subrank", "strengthen": True, "perturb": True}]
+)
 def test_the_papers_other_programs_have_names(options):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 2))
@@ -291,5 +293,7 @@ def test_the_papers_other_programs_have_names(options):
     assert found.value == pytest.approx(best.value)
     with pytest.raises(ValueError, match=r"strengthen=True is for|needs statistic='auc'"):
         ExactRanker("dcg", **{"strengthen": True, **options, "solver": "mip-auc"}).fit(X, y)
+    with pytest.raises(ValueError, match="perturb=True is for solver='mip-subrank' only"):
+        ExactRanker("dcg", perturb=True).fit(X, y)
     with pytest.raises(ValueError, match="needs statistic='auc'"):
         ExactRanker("dcg", solver="mip-auc").fit(X, y)

@@ -60,6 +60,10 @@ class ExactRanker(WeightedRanker, PairRanker):
     strengthen : bool
         Whether ``solver="mip-subrank"`` gets Eq. (27) to (30) as well: the ranks of relevant rows that are
         equal are counted together, and the relaxation is tighter.
+    perturb : bool
+        Whether ``solver="mip-subrank"`` parts relevant rows that are equal by random differences, in the
+        comparisons among them: equal ones would share the lowest of their ranks, for which the bound makes
+        an allowance otherwise.
     backend : {"highs", "scip", "gurobi"}
         Who solves a mixed-integer program.
     constraints : Constraints or None
@@ -125,6 +129,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         penalty: float = 0.0,
         solver: Solver = "search",
         strengthen: bool = False,
+        perturb: bool = False,
         backend: str = "highs",
         constraints: Constraints | None = None,
         start: Start = None,
@@ -146,6 +151,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         self.penalty = penalty
         self.solver = solver
         self.strengthen = strengthen
+        self.perturb = perturb
         self.backend = backend
         self.constraints = constraints
         self.start = start
@@ -206,8 +212,9 @@ class ExactRanker(WeightedRanker, PairRanker):
         """Margin, penalty and scales, by the parameters."""
         if self.solver not in get_args(Solver):
             raise ValueError(f"solver={self.solver!r} must be one of {', '.join(get_args(Solver))}.")
-        if self.strengthen and self.solver != "mip-subrank":
-            raise ValueError("strengthen=True is for solver='mip-subrank' only.")
+        for name in ("strengthen", "perturb"):
+            if getattr(self, name) and self.solver != "mip-subrank":
+                raise ValueError(f"{name}=True is for solver='mip-subrank' only.")
         if self.cluster is not None and self.solver != "search":
             raise ValueError("cluster is for solver='search' only.")
         if self.constraints is not None and not isinstance(self.constraints, Constraints):
@@ -258,6 +265,7 @@ class ExactRanker(WeightedRanker, PairRanker):
             constraints=self.constraints,
             start=max(starts, key=problem.evaluate),
             strengthen=self.strengthen,
+            perturb=self.perturb,
             threads=worker_count(self.n_jobs),
         )
 

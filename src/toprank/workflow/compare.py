@@ -333,8 +333,17 @@ def _one_split(
             stopped,
             without_order(ranker, scores),
         )
-        remarks += [f"{contender.name}: {text}" for text in said]
+        remarks += [_said_by(contender.name, text) for text in said]
     return row, remarks, [one / sum(spent) for one in spent]
+
+
+def _said_by(name: str, text: str) -> str:
+    """A ranker's warning, with its name in front once.
+
+    >>> _said_by("RankSVM", "no end"), _said_by("RankSVM", "RankSVM: no end")
+    ('RankSVM: no end', 'RankSVM: no end')
+    """
+    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
 
 
 def _limited(contender: Contender, task: _Task, train: Items, seconds: float) -> Any:

@@ -42,7 +42,7 @@ def resolved_rank_program(problem: RankingProblem, *, run: Run | None = None) ->
     rows, labels, weights = _one_list(problem)
     n, positives = len(rows), np.flatnonzero(labels)
     upper, lower = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
-    differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
+    differences, scaling, epsilon = _scaled(rows[upper] - rows[lower], problem.margin)
     ranks, gains = _rank_gains(weights)
     builder = _start(problem, "resolved rank", len(upper), len(positives), ranks, gains, run)
     builder.variables("r", n, upper=n - 1)
@@ -77,21 +77,26 @@ def resolved_rank_program(problem: RankingProblem, *, run: Run | None = None) ->
 
 
 def subrank_program(
-    problem: RankingProblem, *, strengthen: bool = False, run: Run | None = None
+    problem: RankingProblem, *, strengthen: bool = False, perturb: bool = False, run: Run | None = None
 ) -> MixedIntegerProgram:
     """The regularised statistic of the Subranks: Eq. (22) to (26), and (27) to (30) with `strengthen`.
 
     Its optimum is an optimum of the ResolvedRank problem when no two rows are equal (Theorem 3); with equal
     rows it can be worse, since two equal positives cannot both have the better rank. With a price on
     coefficients it is enough that two positives are equal in the columns that are used: Lemma 2's step stays
-    within them and cannot part such rows. `slack` of the program bounds what is lost. Variables:
-    2d + n_+ n + n_+ |S_r|.
+    within them and cannot part such rows. `slack` of the program bounds what is lost. With `perturb`,
+    positives that are equal are parted by random differences, in the comparisons among them only (Section 4).
+    Variables: 2d + n_+ n + n_+ |S_r|.
     """
     problem = with_margin(problem)
     rows, labels, weights = _one_list(problem)
     n, positives = len(rows), np.flatnonzero(labels)
     upper, lower = np.repeat(positives, n), np.tile(np.arange(n), len(positives))
-    differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
+    parted = _parted(rows, positives) if perturb else rows
+    differences = rows[upper] - rows[lower]
+    among = ~differences.any(axis=1) & (labels[lower] > 0)
+    differences[among] = (parted[upper] - parted[lower])[among]
+    differences, scaling, epsilon = _scaled(differences, problem.margin)
     ranks, gains = _rank_gains(weights)
     builder = _start(problem, "subrank", len(upper), len(positives), ranks, gains, run)
     counting = sp.kron(sp.eye_array(len(positives)), np.ones((1, n)), format="csr")
@@ -99,15 +104,17 @@ def subrank_program(
     builder.constrain("(24)", {"w": -differences, "z": sp.eye_array(len(upper))}, upper=1 - epsilon)
     _support_rows(builder, problem.n_features, "(25)", "(26)")
     if strengthen:
-        _strengthen(builder, rows, positives, weights, ranks, gains, priced=problem.penalty > 0)
+        _strengthen(builder, parted, positives, weights, ranks, gains, priced=problem.penalty > 0)
 
     def encode(w: Floats) -> Floats:
         won = (differences @ w >= epsilon).reshape(len(positives), n)
         reached = won.sum(axis=1)[:, None] >= ranks[None, :] - 1
         return np.concatenate((w, w != 0, won.ravel(), reached.ravel())).astype(np.float64)
 
-    slack = _lost_to_equal_rows(rows[positives], weights, anywhere=problem.penalty > 0)
+    slack = _lost_to_equal_rows(parted[positives], weights, anywhere=problem.penalty > 0)
     about = ["the bound supposes a margin small enough to part the relevant rows (Theorem 3)"]
+    if perturb and (parted != rows).any():
+        about.append("relevant rows that are equal were parted by random differences")
     if slack > 0:
         allowance = f"{slack:.4g} was added to its bound" if math.isfinite(slack) else "its bound is none"
         about.append(f"relevant rows that are equal share the lowest of their Subranks: {allowance}")
@@ -168,7 +175,7 @@ def _pair_program(
 ) -> MixedIntegerProgram:
     """One variable z for each pair, worth something when won."""
     problem = with_margin(problem)
-    differences, scaling, epsilon = _scaled(rows, upper, lower, problem.margin)
+    differences, scaling, epsilon = _scaled(rows[upper] - rows[lower], problem.margin)
     builder = ProgramBuilder(name, run)
     _coefficients(builder, problem)
     builder.variables("z", len(upper), objective=worth)
@@ -205,9 +212,17 @@ def _dense(problem: RankingProblem) -> Floats:
     return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
 
 
-def _scaled(rows: Floats, upper: Rows, lower: Rows, margin: float) -> tuple[Floats, float, float]:
+def _parted(rows: Floats, positives: Rows) -> Floats:
+    """A copy in which positives that are equal differ, each by unit normal numbers of its own."""
+    _, group, size = np.unique(rows[positives], axis=0, return_inverse=True, return_counts=True)
+    repeated = positives[size[group.ravel()] > 1]
+    parted = rows.copy()
+    parted[repeated] += np.random.default_rng(0).normal(size=(len(repeated), rows.shape[1]))
+    return parted
+
+
+def _scaled(differences: Floats, margin: float) -> tuple[Floats, float, float]:
     """Differences divided so that none exceeds 1 - eps for any w in the box, the divisor, and eps."""
-    differences = rows[upper] - rows[lower]
     differences = np.ldexp(differences, -lengths(differences)[:, None])
     scaling = float(np.abs(differences).sum(axis=1).max(initial=0.0)) + margin
     return differences / scaling, scaling, margin / scaling

@@ -43,6 +43,7 @@ def build_program(
     constraints: Constraints | None = None,
     *,
     strengthen: bool = False,
+    perturb: bool = False,
     strengthening: Strengthening | None = None,
     run: Run | None = None,
 ) -> MixedIntegerProgram:
@@ -58,6 +59,8 @@ def build_program(
         Only ours knows them.
     strengthen : bool
         Eq. (27) to (30) for ``"mip-subrank"``.
+    perturb : bool
+        For ``"mip-subrank"``: relevant rows that are equal are parted by random differences.
     strengthening : Strengthening, optional
         Which improvements ours uses.
     run : Run, optional
@@ -79,7 +82,7 @@ def build_program(
     if formulation == "mip-auc":
         return auc_program(problem, run=run)
     if formulation == "mip-subrank":
-        return subrank_program(problem, strengthen=strengthen, run=run)
+        return subrank_program(problem, strengthen=strengthen, perturb=perturb, run=run)
     return resolved_rank_program(problem, run=run)
 
 
@@ -92,6 +95,7 @@ def solve_program(
     constraints: Constraints | None = None,
     start: ArrayLike | None = None,
     strengthen: bool = False,
+    perturb: bool = False,
     threads: int = 1,
 ) -> Certificate:
     """Solve a ranking problem as a mixed-integer program; the value is recomputed from the coefficients.
@@ -107,7 +111,7 @@ def solve_program(
     problem : RankingProblem
     run : Run
         Clock, callback and stop button; the time to build the model counts, and building stops too.
-    formulation, constraints, strengthen
+    formulation, constraints, strengthen, perturb
         See `build_program`.
     backend : str
         ``"highs"``, or ``"scip"`` or ``"gurobi"`` where installed.
@@ -127,7 +131,9 @@ def solve_program(
     problem = with_margin(problem)
     program, begin, raw = None, None, RawSolution(None, -math.inf, math.inf, Status.TIME_LIMIT)
     try:
-        program = build_program(problem, formulation, demands, strengthen=strengthen, run=run)
+        program = build_program(
+            problem, formulation, demands, strengthen=strengthen, perturb=perturb, run=run
+        )
         if formulation == "mip" and demands.empty and start is not None:
             start = _climbed(problem, start, run)
         begin = _start(problem, program, start)
