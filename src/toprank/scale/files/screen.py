@@ -23,11 +23,17 @@ from toprank.datasets.columns import Column, NumberColumn
 from toprank.datasets.encode import ColumnEncoder
 from toprank.ensemble.rank_then_rerank import RankThenRerank
 from toprank.errors import InputError
+from toprank.scale.files._screen_kernels import add_scaled
 
 __all__ = ["Estimate", "LinearScreen", "linear_screen"]
 
 Floats = NDArray[np.float64]
 _UNIT = float(np.finfo(np.float64).eps)
+_BITS: dict[Any, tuple[Any, Any]] = {
+    np.dtype(np.float32): (np.int32, np.int32(0x7FFFFFFF)),
+    np.dtype(np.float64): (np.int64, np.int64(0x7FFFFFFFFFFFFFFF)),
+}
+"""Whole numbers of the same size, and which of their bits are not the sign."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class LinearScreen:
 
     def estimate(self, batch: Any) -> Estimate | None:
         """Estimates for a record batch; None where a cell is not what it should be, for the model to say."""
-        running = _Running(np.full(len(batch), self.intercept), abs(self.intercept), np.empty(len(batch)))
+        running = _Running(np.full(len(batch), self.intercept), abs(self.intercept))
         for column, coefficients in zip(self.columns, self.coefficients, strict=True):
             cells = batch.column(column.name)
             if isinstance(column, NumberColumn) and _is_number(cells) and not column.reading.missing:
@@ -145,7 +151,6 @@ class _Running:
 
     total: Floats
     size: float
-    product: Floats
     shift: float = 0.0
     noted: set[tuple[str, str]] = field(default_factory=set)
 
@@ -154,17 +159,18 @@ class _Running:
         values = cells.to_numpy(zero_copy_only=False)
         if values.dtype.kind not in "iuf":
             values = np.array(cells.to_pandas(), dtype=np.float64)
-        low, high = float(values.min(initial=0)), float(values.max(initial=0))
-        if math.isnan(low):
-            self.noted.add((column.name, "imputed"))
-            values = np.where(np.isnan(values), column.fill, values)
-            low, high = float(values.min(initial=0)), float(values.max(initial=0))
+        if values.dtype not in _BITS:
+            values = values.astype(np.float64)
         factor = coefficient / column.scale
         shift = column.mean * factor
-        np.multiply(values, factor, out=self.product, dtype=np.float64)
-        self.total += self.product
+        bits, no_sign = _BITS[values.dtype]
+        found = add_scaled(values, values.view(bits), no_sign, column.fill, factor, self.total)
+        largest = float(np.array(found, dtype=bits).view(values.dtype))
+        if math.isnan(largest):
+            self.noted.add((column.name, "imputed"))
+            largest = float(np.abs(np.where(np.isnan(values), column.fill, values)).max())
         self.shift += shift
-        self.size += abs(factor) * max(-low, high) + abs(shift)
+        self.size += abs(factor) * largest + abs(shift)
 
     def add_words(self, column: Column, coefficients: Floats, cells: Any) -> None:
         """Any other column: each different cell once, encoded as the model does it."""
