@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import oracles
 from toprank import statistics
 from toprank.ensemble.heads import heads_of, linear_statistic
-from toprank.exact.weights import PositionWeights, position_weights
+from toprank.exact.objective import PositionWeights, position_weights
 from toprank.statistics import LinearRankStatistic
 from toprank.statistics.base import registered
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-MOST_FILES = 32
+MOST_FILES = 30
 
 SCRIPT = """
 import json

@@ -14,7 +14,7 @@ from toprank.base.tags import last_step
 from toprank.control import Run
 from toprank.ensemble.bagging import BaggedRanker
 from toprank.ensemble.heads import Heads, linear_statistic
-from toprank.exact.weights import PositionWeights
+from toprank.exact.objective import PositionWeights
 from toprank.rankers.direct import DirectRanker
 from toprank.rankers.exact import ExactRanker
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank import statistics
-from toprank.exact.weights import PositionWeights, position_weights
+from toprank.exact.objective import PositionWeights, position_weights
 from toprank.statistics import LinearRankStatistic
 
 __all__ = ["Heads", "check_top", "heads_of", "linear_statistic", "spread_of", "squeezed", "wide_enough"]

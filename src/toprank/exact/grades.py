@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.objective import Query
-from toprank.exact.weights import name_of
+from toprank.exact.objective import Query, name_of
 from toprank.statistics import GradedForm, PairSum, RankStatistic, get
 
 __all__ = ["Graded", "graded_forms"]

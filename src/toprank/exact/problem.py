@@ -28,9 +28,8 @@ from toprank.exact.inputs import (
     read_scales,
     read_two_classes,
 )
-from toprank.exact.objective import Objective, Query
+from toprank.exact.objective import Objective, Query, count_tables, lists_of
 from toprank.exact.pairs import PairArrays, class_arrays, preference_arrays
-from toprank.exact.weights import count_tables, lists_of
 from toprank.preferences import kendall_pairs, multipartite_pairs, read_pairs
 from toprank.statistics import RankStatistic
 

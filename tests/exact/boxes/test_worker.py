@@ -7,7 +7,7 @@ from box_problems import medium_problem
 from toprank.exact import RankingProblem
 from toprank.exact.boxes.worker import BoxWorker, sweep_face
 from toprank.exact.directions.frame import build_frame
-from toprank.exact.directions.subtree import Box
+from toprank.exact.directions.search import Box
 
 
 def volume(frame, place):

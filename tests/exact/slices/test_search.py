@@ -12,7 +12,7 @@ import hostile_problems as hostile
 from box_problems import KINDS, check, features, medium_problem, random_problem, solve
 from toprank.control import Run
 from toprank.exact import RankingProblem
-from toprank.exact.directions.subtree import Box
+from toprank.exact.directions.search import Box
 from toprank.exact.search.driver import search
 from toprank.exact.slices.centres import Centres
 from toprank.exact.slices.search import SliceSearch, why_not

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from toprank.exact.boxes.plane import best_sector
 from toprank.exact.boxes.worker import BoxWorker, sweep_face
 from toprank.exact.directions.frame import Frame, build_frame
-from toprank.exact.directions.search import DirectionSearch
-from toprank.exact.directions.subtree import Box
+from toprank.exact.directions.search import Box, DirectionSearch
 from toprank.exact.pairs import PairArrays
 from toprank.exact.sharing import Crew
 

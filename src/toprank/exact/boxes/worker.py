@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.directions.frame import SMALLEST_BOX, SMALLEST_STRICT_BOX, Frame
-from toprank.exact.directions.subtree import BOXES_ASIDE, LARGEST_CLOSE, LOG_BYTES, Box, SubtreeWorker
+from toprank.exact.directions.search import BOXES_ASIDE, LARGEST_CLOSE, LOG_BYTES, Box, SubtreeWorker
 
 __all__ = ["BoxWorker", "sweep_face"]
 

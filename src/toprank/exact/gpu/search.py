@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.exact.directions.frame import SMALLEST_BOX, SMALLEST_STRICT_BOX, Frame
-from toprank.exact.directions.subtree import Box
+from toprank.exact.directions.search import Box
 from toprank.exact.gpu.device import WORDS, Card, box_type, parameters_of, pending_bytes, shared_bytes
 from toprank.exact.pairs import PairArrays
 from toprank.exact.slices.search import SliceSearch

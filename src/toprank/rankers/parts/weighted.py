@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank import statistics
 from toprank.base import TWO_LABELS, LinearRanker
+from toprank.exact.objective import PositionWeights
 from toprank.exact.problem import RankingProblem
-from toprank.exact.weights import PositionWeights
 from toprank.labels import LabelKind
 from toprank.statistics import LinearRankStatistic, RankStatistic
 
