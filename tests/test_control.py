@@ -299,6 +299,12 @@ def test_a_time_limit_is_a_positive_number(limit):
         Run(time_limit=limit)
 
 
+@pytest.mark.parametrize("callback", [3, "stop", True])
+def test_a_callback_that_cannot_be_called_is_named(callback):
+    with pytest.raises(TypeError, match=r"callback=.* must be a function of one Progress, or None"):
+        Run(callback=callback)
+
+
 @pytest.mark.parametrize("limit", [1, 0.5, np.float32(2), np.int64(3), math.inf])
 def test_any_kind_of_positive_number_will_do(limit):
     assert check_time_limit(limit) == float(limit)

@@ -60,6 +60,8 @@ class Run:
     ) -> None:
         self._start = time.perf_counter()
         self._deadline = self._start + check_time_limit(time_limit)
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback={callback!r} must be a function of one Progress, or None.")
         self._callback = callback
         self._interval = interval
         self._last_report = -math.inf
