@@ -1,5 +1,6 @@
 """The climbing budget: what is found is kept, and no more time is taken than it pays."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -162,3 +163,22 @@ def test_a_steady_answer_is_left_as_it_is():
     nothing, empty, _ = climbing_on(problem_of())
     nothing.settle()  # before there is a climb nothing happens
     assert not empty.coef.any()
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_climbing_goes_along_with_the_proof(at_once):
+    climbing, _, _ = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=1)
+    lines, done = climbing._climber.lines, []
+    for _ in range(40):
+        climbing.along(lambda: done.append(time.sleep(0.01)), at_once=at_once)
+    assert len(done) == 40
+    assert climbing._climber.lines > lines
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_goes_wrong_in_the_proof_is_heard_of(at_once):
+    climbing, _, _ = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=1)
+    with pytest.raises(ZeroDivisionError):
+        climbing.along(lambda: 1 // 0, at_once=at_once)

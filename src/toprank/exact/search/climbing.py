@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -138,6 +139,17 @@ class Climbing:
         if self._climber.best.value > before:
             self.seconds_to_best = self.seconds
             self._incumbent.offer(problem.unscale(self._climber.best.coef))
+
+    def along(self, work: Callable[[], None], *, at_once: bool) -> None:
+        """Do some of the proof and climb a little: at once where a graphics card does the proving."""
+        if not at_once:
+            work()
+            self.go_on()
+            return
+        with ThreadPoolExecutor(1) as pool:
+            climbed = pool.submit(self.go_on, waiting=True)
+            work()
+            climbed.result()
 
     @property
     def _pays(self) -> bool:

@@ -304,10 +304,10 @@ class _Driver:
         best, account = self.incumbent, self.account
         price = support.price(self.problem.penalty)
         while not method.done:
-            method.advance(min(CHUNK_SECONDS, self.run.remaining()), best.target + price)
+            work = partial(method.advance, min(CHUNK_SECONDS, self.run.remaining()), best.target + price)
+            self.climbing.along(work, at_once=self.options.device == "gpu")
             self._take(method, support.columns)
             account.used, account.nodes = method.name, account.spent + method.nodes
-            self.climbing.go_on()
             best.lower(max(method.bound - price, self.tree.bound, self.tree.settled))
             if not self.report(account.used) and not method.done:
                 return False
