@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 
 import toprank
 from toprank.exact.search.compiling import COMPILE_FIRST
@@ -56,8 +56,13 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("wall_clock"):
             item.add_marker(pytest.mark.flaky(reruns=2))
     if not EVERY_EXAMPLE:
-        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
+        for test in {item.obj for item in items if is_drawn(getattr(item, "obj", None))}:
             halve_the_examples(test)
+
+
+def is_drawn(test):
+    """Whether hypothesis draws a test's examples."""
+    return getattr(test, "is_hypothesis_test", False)
 
 
 def halve_the_examples(test):
