@@ -7,10 +7,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from threadpoolctl import ThreadpoolController
 
 from toprank import DirectRanker, RankSVM, TreeRank, regularisation_path
 from toprank.base import LinearRanker, RankingData, abilities, fit_copy
-from toprank.control import Outcome, Progress, Run, SearchStoppedWarning, Status
+from toprank.control import Outcome, Progress, Run, SearchStoppedWarning, Status, worker_count
+from toprank.convex.algebra import threads as threads_module
 
 ROWS = np.random.default_rng(0).normal(size=(30, 2))
 LABELS = (np.arange(30) % 3 == 0).astype(np.int8)
@@ -148,3 +151,22 @@ def test_compiling_does_not_count():
         time.sleep(0.2)
     assert run.remaining() > 9.9
     assert inner.remaining() > 9.9
+
+
+class Watched(ClassifierMixin, BaseEstimator):
+    """Says how many OpenMP threads it would have had."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.threads_ = _openmp_effective_n_threads()
+        return self
+
+
+@pytest.mark.skipif(worker_count(-1) < 2, reason="there is one processor")
+@pytest.mark.parametrize("cells, threads", [(10**9, 1), (10, 2)])
+def test_small_tables_are_learned_from_in_one_thread(cells, threads, monkeypatch):
+    monkeypatch.setattr(threads_module, "FEW_CELLS", cells)
+    with ThreadpoolController().limit(limits=2, user_api="openmp"), Run() as run:
+        fitted = fit_copy(Watched(), data(), run)
+        assert fitted.threads_ == threads
+        assert _openmp_effective_n_threads() == 2

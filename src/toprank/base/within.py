@@ -16,6 +16,7 @@ from toprank.base.data import RankingData
 from toprank.base.ranker import BaseRanker
 from toprank.base.tags import abilities, last_step
 from toprank.control import Progress, Run
+from toprank.convex.algebra.threads import one_thread_for
 from toprank.labels import LabelKind, told_labels
 
 __all__ = ["check_able", "clone_for_codes", "fit_copy", "tell_kind"]
@@ -134,7 +135,8 @@ def _fit_stranger(estimator: Any, data: RankingData, run: Run) -> None:
     if handed:
         last.set_params(**handed)
     try:
-        estimator.fit(data.X, data.y, **_options(estimator, data))
+        with one_thread_for(data.X.shape[0] * data.X.shape[1]):
+            estimator.fit(data.X, data.y, **_options(estimator, data))
     finally:
         if handed:
             last.set_params(**{name: known[name] for name in handed})

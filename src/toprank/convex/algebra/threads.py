@@ -1,8 +1,9 @@
-"""How many threads the linear algebra of a fit gets.
+"""How many threads the linear algebra of a fit gets, and the loops of other packages' estimators.
 
 Between products of small matrices the threads of a BLAS library wait for each other, longer than they
 compute, and beside another busy process far longer. So a fit whose matrices are small runs in one thread, one
-with middling ones in a few, and never in more than the caller allows.
+with middling ones in a few, and never in more than the caller allows. The same goes for OpenMP, on which
+scikit-learn's boosting grows its trees: a step for each node, after which all threads wait for the last.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from toprank.control import worker_count
 
-__all__ = ["threads_for", "wanted_threads"]
+__all__ = ["one_thread_for", "threads_for", "wanted_threads"]
 
 MIDDLING = 150
 """Fits with square matrices of fewer rows gain nothing from a second thread (on 16 quiet cores)."""
@@ -23,6 +24,10 @@ LARGE = 1500
 """Factorisations and eigenvectors of so many rows gain from all threads."""
 A_FEW = 4
 """Middling matrices gain from four threads; from sixteen they take five times as long (on 16 quiet cores)."""
+
+FEW_CELLS = 1_000_000
+"""Tables of fewer numbers are learned from in one OpenMP thread. Boosting 300, 3,000 and 10,000 rows in two
+threads took 120, 40 and 4 times as long as in one on two cores beside other busy processes."""
 
 
 def wanted_threads(side: int, processors: int) -> int | None:
@@ -57,6 +62,30 @@ def threads_for(side: int) -> Iterator[None]:
     limits = {one.prefix: min(one.num_threads, wanted) for one in _blas().lib_controllers}
     with _blas().limit(limits=limits):
         yield
+
+
+@contextmanager
+def one_thread_for(cells: int) -> Iterator[None]:
+    """Within this context OpenMP loops started by this thread have one thread, if the table is small.
+
+    Parameters
+    ----------
+    cells : int
+        Rows times columns of what is learned from.
+    """
+    if cells >= FEW_CELLS:
+        yield
+        return
+    with _openmp().limit(limits=1):
+        yield
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    """Once, as for BLAS; scikit-learn's own library is loaded with what is imported here."""
+    import sklearn.utils._openmp_helpers  # noqa: F401
+
+    return ThreadpoolController().select(user_api="openmp")
 
 
 @cache
