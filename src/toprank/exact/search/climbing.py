@@ -140,14 +140,24 @@ class Climbing:
             self.seconds_to_best = self.seconds
             self._incumbent.offer(problem.unscale(self._climber.best.coef))
 
-    def along(self, work: Callable[[], None], *, at_once: bool) -> None:
-        """Do some of the proof and climb a little: at once where a graphics card does the proving."""
+    def along(self, work: Callable[[], None], *, at_once: bool, free: bool = False) -> None:
+        """Do some of the proof and climb a little, one after the other or at once.
+
+        Parameters
+        ----------
+        work : callable
+            Does some of the proof.
+        at_once : bool
+            Climb in a thread of its own: with several threads none has to wait for the climb.
+        free : bool
+            Whether the proof leaves the processor free, as on a graphics card.
+        """
         if not at_once:
             work()
             self.go_on()
             return
         with ThreadPoolExecutor(1) as pool:
-            climbed = pool.submit(self.go_on, waiting=True)
+            climbed = pool.submit(self.go_on, waiting=free)
             work()
             climbed.result()
 

@@ -301,11 +301,11 @@ class _Driver:
 
     def _search_on(self, method: Method, support: Support) -> bool:
         """Search coefficients on some columns; their statistic minus the price is what counts."""
-        best, account = self.incumbent, self.account
-        price = support.price(self.problem.penalty)
+        best, account, price = self.incumbent, self.account, support.price(self.problem.penalty)
         while not method.done:
             work = partial(method.advance, min(CHUNK_SECONDS, self.run.remaining()), best.target + price)
-            self.climbing.along(work, at_once=self.options.device == "gpu")
+            card = self.options.device == "gpu"
+            self.climbing.along(work, at_once=card or self.options.n_jobs > 1, free=card)
             self._take(method, support.columns)
             account.used, account.nodes = method.name, account.spent + method.nodes
             best.lower(max(method.bound - price, self.tree.bound, self.tree.settled))
