@@ -23,7 +23,7 @@ def test_equals_enumeration(block):
 
 def test_faces_swept_in_pieces_equal_enumeration(monkeypatch):
     """So many pairs that a face is swept piece by piece, with more events in a piece than it has room for."""
-    monkeypatch.setattr("toprank.exact.boxes.worker.MANY_PAIRS", 0)
+    monkeypatch.setattr("toprank.exact.boxes.plane.MANY_PAIRS", 0)
     small = [(problem, best) for problem, best in map(random_problem, range(200)) if problem.n_features <= 2]
     assert len(small) > 40
     for problem, optimum in small:

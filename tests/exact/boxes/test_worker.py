@@ -5,7 +5,8 @@ import pytest
 
 from box_problems import medium_problem
 from toprank.exact import RankingProblem
-from toprank.exact.boxes.worker import BoxWorker, sweep_face
+from toprank.exact.boxes.plane import sweep_face
+from toprank.exact.boxes.search import BoxWorker
 from toprank.exact.directions.frame import build_frame
 from toprank.exact.directions.search import Box
 

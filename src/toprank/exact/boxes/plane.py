@@ -1,4 +1,4 @@
-"""One or two features without a margin: all directions, sorted by angle exactly.
+"""One or two features: all directions, sorted by angle exactly; with a margin, one sweep for each face.
 
 The line of directions orthogonal to a pair divides the plane; between neighbouring lines the pairs won stay
 the same, and on a line no pair is won that is not won beside it. Angles are compared in floats where these
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from toprank.exact.arithmetic.rational import whole_numbers
 from toprank.exact.directions.frame import Frame
 
-__all__ = ["best_sector"]
+__all__ = ["best_sector", "sweep_face"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Ray = tuple[int, int]
 CLOSE = 1e-13
 """Angles closer than this are compared in whole numbers: some hundred roundings of an angle up to 2 pi."""
+MANY_PAIRS = 1_000_000
+"""With more, a face is swept in pieces: the events of all of them at once would take much memory."""
 
 
 def best_sector(frame: Frame) -> tuple[int, Floats]:
@@ -153,3 +155,37 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
         return whole + Fraction(1, int(1 / (high - whole)) + 1)
     inner = _simplest(1 / (high - whole), 1 / (low - whole))
     return whole + 1 / inner
+
+
+# -- with a margin ------------------------------------------------------------------------------------
+
+
+def sweep_face(frame: Frame, node: Floats, target: int, *, safe: bool) -> tuple[int, Floats]:
+    """Largest value on one face when the coordinates are one or two coefficients, and where it is.
+
+    With `safe`, pairs in doubt count as lost; otherwise as won.
+    """
+    from toprank.exact.boxes import _plane_kernels as kernels
+    from toprank.exact.directions._counting import NOTHING
+
+    P, r = frame.problem.E.shape
+    k = frame.swept(node)
+    fixed = 1 - k
+    best, point, out = NOTHING, np.zeros(r), np.zeros(3)
+    point[fixed] = node[fixed]
+    pieces = 8 if P > MANY_PAIRS else 1
+    work = _face_work(P // pieces + 1)
+    for low, high in pairwise(np.linspace(-1.0, 1.0, pieces + 1).tolist()):
+        place = (frame.problem, fixed, node[fixed], k, low, high, frame.margin, safe)
+        found = kernels.sweep_face(*place, max(target, best), frame.value, *work, out)
+        if out[1] > work[0].shape[1]:  # more pairs change sides here than there was room for
+            work = _face_work(int(out[1]))
+            found = kernels.sweep_face(*place, max(target, best), frame.value, *work, out)
+        if found > best:
+            best, point[k] = found, out[0]
+    return int(best), point
+
+
+def _face_work(room: int) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
+    """Arrays for sorting so many events."""
+    return np.empty((2, room)), np.empty((2, room), np.int32), np.zeros(min(1 << 20, room // 2 + 2), np.int64)

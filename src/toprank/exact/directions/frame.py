@@ -37,7 +37,7 @@ __all__ = ["SMALLEST_BOX", "Frame", "Geometry", "build_frame", "idle_directions"
 Floats = NDArray[np.float64]
 SMALLEST_BOX = 2.0**-40
 """Boxes are not split along an axis on which they are this small: halved 40 times, so that the stack of
-`boxes.worker` has room for 41 r + 64 levels and middles are exact."""
+`boxes.search` has room for 41 r + 64 levels and middles are exact."""
 SMALLEST_STRICT_BOX = 2.0**-36
 """The same without a margin: rounding, some 2**-43 of a lead (`roundings`), must stay well below the size of
 a box."""
@@ -220,7 +220,7 @@ def _strict_geometry(
 def roundings(r: int) -> int:
     """How often a lead over a box is rounded at most, in r coordinates.
 
-    Twice at each of the 41 r + 64 levels (`boxes.worker`), and some for each product along the way.
+    Twice at each of the 41 r + 64 levels (`boxes.search`), and some for each product along the way.
     """
     return 2 * (41 * r + 64) + 8 * r + 64
 
