@@ -28,6 +28,7 @@ __all__ = [
     "is_sparse",
     "lost_counts",
     "score_error_bound",
+    "simplest_between",
     "whole_numbers",
     "won_pairs",
 ]
@@ -88,6 +89,22 @@ def score_error_bound(rows: Any, coef: NDArray[np.float64]) -> NDArray[np.float6
     magnitude = np.asarray(abs(rows) @ np.abs(coef), dtype=np.float64)
     terms = 2 * rows.shape[1] + 8
     return terms * UNIT * magnitude * 1.01 + 1e-150
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the smallest denominator strictly between two others.
+
+    >>> simplest_between(Fraction(31, 10), Fraction(16, 5))
+    Fraction(19, 6)
+    """
+    whole = low.numerator // low.denominator
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:
+        # Between whole and high <= whole + 1: whole + 1/n for the first n that fits.
+        return whole + Fraction(1, int(1 / (high - whole)) + 1)
+    inner = simplest_between(1 / (high - whole), 1 / (low - whole))
+    return whole + 1 / inner
 
 
 # -- pairs --------------------------------------------------------------------------------------------
