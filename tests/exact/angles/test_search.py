@@ -19,8 +19,9 @@ from toprank.exact import RankingProblem, verify
 from toprank.exact.angles import worker
 from toprank.exact.angles.listed import angle_rows, why_not
 from toprank.exact.angles.search import AngleSearch
+from toprank.exact.search import choice
 from toprank.exact.search.choice import compile_for, without_pairs
-from toprank.exact.search.driver import search
+from toprank.exact.search.driver import THIN, search
 from toprank.statistics import get, names
 from toprank.statistics.base import registered
 
@@ -256,6 +257,27 @@ def test_goes_on_from_a_checkpoint():
         again, times = AngleSearch.resume(listed, again.checkpoint()), times + 1
     assert times > 3
     assert again.bound == pytest.approx(whole.value)
+
+
+@pytest.mark.parametrize("asked", ["auto", "angles"])
+def test_a_sector_that_no_floats_reach_is_not_passed_over(asked, monkeypatch):
+    """Where no direction of the best sector is found, the bound covers it, and a margin is settled for."""
+    monkeypatch.setattr(worker, "direction_between", lambda turns, low, high: np.array([1.0, 0.0]))
+    monkeypatch.setattr(choice, "ANGLES_FROM", 1)
+    monkeypatch.setattr("toprank.exact.search.driver._Driver._climb", lambda self, starts, reachable: False)
+    X, y = long_list(60, share=0.4, seed=2)
+    problem = RankingProblem.from_labels(X, y, "dcg")
+    with Run(rng=0, time_limit=60) as run:
+        best = search(problem, run, method="boxes").value
+    with Run(rng=0, time_limit=60) as run:
+        found = search(problem, run, method=asked)
+    assert any("too thin" in note for note in found.notes)
+    if asked == "auto":
+        assert (found.method, found.margin, found.proved) == ("boxes", THIN, True)
+        assert found.value == pytest.approx(best)
+    else:
+        assert not found.proved
+        assert found.value < best <= found.bound < best + 1e-6
 
 
 def test_a_kept_proof_is_that_of_boxes():

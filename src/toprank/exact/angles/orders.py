@@ -97,17 +97,21 @@ class Face:
         """The t at which the scores of two rows are the same, of pairs that have one on the face."""
         return np.asarray((self.p[lower] - self.p[upper]) / (self.q[upper] - self.q[lower]))
 
-    def exact_crossings(self, upper: NDArray[np.int64], lower: NDArray[np.int64]) -> list[int]:
-        """Whole numbers that compare as these places do, exactly.
+    @cached_property
+    def _digits(self) -> int:
+        """Binary digits that tell any two crossings apart.
 
-        Different fractions with denominators below 2**b are at least 2**(-2 b) apart: so many digits, and one
-        more, tell them apart.
+        Different fractions with denominators below 2**b are at least 2**(-2 b) apart.
         """
+        q = self.whole[2]
+        return 2 * (int(max(q)) - int(min(q))).bit_length() + 1
+
+    def exact_crossings(self, upper: NDArray[np.int64], lower: NDArray[np.int64]) -> list[int]:
+        """Whole numbers that compare as these places do, exactly."""
         p, _, q, _ = self.whole
-        over, under = p[lower] - p[upper], q[upper] - q[lower]
-        digits = 2 * max(abs(int(v)).bit_length() for v in under) + 1
-        pairs = zip(over.tolist(), under.tolist(), strict=True)
-        return [(a << digits) // b if b > 0 else (-a << digits) // -b for a, b in pairs]
+        # Python rounds a quotient down whatever the sign of the two.
+        found: list[int] = (((p[lower] - p[upper]) << self._digits) // (q[upper] - q[lower])).tolist()
+        return found
 
     def crossing(self, upper: int, lower: int) -> Fraction:
         """The place at which the scores of two rows are the same, exactly."""
