@@ -55,7 +55,7 @@ class AngleSearch(BranchAndBound[Interval, AngleWorker]):
     >>> while not found.done:
     ...     found.advance()
     >>> round(found.bound, 4)
-    0.5524
+    0.6124
     """
 
     name = "angles"
