@@ -85,7 +85,8 @@ class AngleSearch(BranchAndBound[Interval, AngleWorker]):
         self._target = listed.scale.up(listed.objective.floor + Fraction(self._step))
 
     def share(self, crew: Crew) -> None:
-        """It is done in no time here, so that nothing is left to others."""
+        """Let others go: it is done in no time here."""
+        crew.dismiss()
 
     # -- the search ---------------------------------------------------------------------------
 
