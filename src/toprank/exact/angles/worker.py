@@ -24,8 +24,8 @@ SHORTEST = 2.0**-20
 """Intervals this short are walked through however many pairs change sides there: all of them do so at the
 same few directions, as a rule. Not tuned."""
 WALKED_PER_ITEM, WALKED = 4, 2_000
-"""Pairs that change sides, for each item and beside, up to which an interval is walked through: lists of 3,000
-to 30,000 rows take the least time with two to eight for each item."""
+"""Pairs that change sides, for each item and beside, up to which an interval is walked through: lists of
+3,000 to 30,000 rows take the least time with two to eight for each item."""
 RUN_SECONDS, LOOKS = 0.03, 8
 """A run returns after about so long, and so many intervals, and gives back what is left: the driver looks at
 the clock every 0.1 s, and the interval with the largest bound is never far. Not tuned."""
@@ -84,14 +84,14 @@ class AngleWorker:
         self._few = WALKED_PER_ITEM * items + WALKED
         self._heap: list[tuple[int, int, Interval]] = []
         self._serial = 0
-        self._hurry = False
+        self._hurry = self._looking = False
         self.nodes = 0
         self.found: list[Found] = []
 
     @property
     def busy(self) -> bool:
-        """Whether any intervals are loaded."""
-        return bool(self._heap)
+        """Whether any intervals are loaded, or one is being looked at: parts of it may come."""
+        return self._looking or bool(self._heap)
 
     @property
     def bound(self) -> int:
@@ -118,9 +118,11 @@ class AngleWorker:
         """Look at intervals for a moment, or until something is found."""
         deadline, last = time.perf_counter() + min(seconds, RUN_SECONDS), self.nodes + LOOKS
         while self._heap and self.nodes < last and not self._hurry and not self.found:
+            self._looking = True
             interval = heapq.heappop(self._heap)[2]
             if interval.bound >= target:
                 self._divide(interval, target)
+            self._looking = False
             if time.perf_counter() > deadline:
                 break
 
