@@ -119,6 +119,7 @@ def proofs(seeds: int) -> dict[str, Callable[[], Task]]:
         "gaussians, full list, 2 features": two_clouds,
         "haberman, full list, 3 features": partial(dataset, "haberman", None, 0),
         "n = 10,000, 5 % positives, 2 features": partial(synthetic, 10_000, 2, None, 0.05),
+        "n = 30,000, 5 % positives, 2 features": partial(synthetic, 30_000, 2, None, 0.05),
     }
     for seed in range(seeds):
         tasks[f"travelmode, K = 50, 7 features, seed {seed}"] = partial(dataset, "travelmode", 50, seed)

@@ -78,7 +78,7 @@ def compile_before_the_workers():
     """
     call = "import sys; from toprank.exact.search.compiling import compile_and_stamp as c"
     call += "; [c(method) for method in sys.argv[1:]]"
-    shares = (("boxes", "slices"), ("cells", "rows"))
+    shares = (("boxes", "slices"), ("cells", "rows", "angles"))
     running = [subprocess.Popen([sys.executable, "-c", call, *methods]) for methods in shares]
     for process in running:
         process.wait()

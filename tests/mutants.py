@@ -43,6 +43,7 @@ KERNELS = {
     "statistics": ["statistics/_kernels", "statistics/_pair_kernels", "statistics/_query_kernels"],
     "exact": [
         "exact/arithmetic/_kernels",
+        "exact/angles/_angle_kernels",
         "exact/directions/_conflict_kernels",
         "exact/directions/_counting",
         "exact/boxes/_plane_kernels",
@@ -64,6 +65,7 @@ TESTS = {
     "exact": [
         f"tests/exact/{name}"
         for name in (
+            "angles",
             "arithmetic",
             "directions",
             "boxes",

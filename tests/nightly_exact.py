@@ -26,13 +26,14 @@ import exact_oracles as oracles
 import hostile_problems as hostile
 from toprank.control import Run, Status
 from toprank.exact import RankingProblem
+from toprank.exact.angles.listed import why_not as not_by_angles
 from toprank.exact.gpu.search import why_not
 from toprank.exact.rows.listed import why_not as not_by_rows
 from toprank.exact.search.driver import search
 
 TOLERANCE = 1e-9
 BLOCK = 50
-METHODS = ("boxes", "cells", "slices", "rows")
+METHODS = ("boxes", "cells", "slices", "rows", "angles")
 SECONDS = 20.0
 """A search that has not ended by then is counted as such; its claims must hold all the same."""
 ROWS_SECONDS = 2.0
@@ -96,6 +97,9 @@ def check(seeds: range, methods: tuple[str, ...]) -> tuple[Counter, list[str]]:
                 continue
             if method == "rows" and not_by_rows(as_problem(case)) is not None:
                 counts[method, "not one list"] += 1
+                continue
+            if method == "angles" and not_by_angles(as_problem(case)) is not None:
+                counts[method, "not lists of two features"] += 1
                 continue
             try:
                 with Run(rng=0, time_limit=ROWS_SECONDS if method == "rows" else SECONDS) as run:

@@ -18,6 +18,8 @@ from toprank.exact.search.methods import METHODS, compile_kernels
 from toprank.exact.slices.search import SliceSearch
 from toprank.exact.verification import verify
 
+SHARED = sorted(set(METHODS) - {"angles"})
+"""Angles are searched here, in no time."""
 SEARCHES = {"boxes": BoxSearch, "cells": CellSearch, "slices": SliceSearch}
 
 
@@ -32,7 +34,7 @@ def problem_of(n=40, d=4, seed=0):
 def alone():
     """Problem and answers of one thread, by method."""
     problem, found = problem_of(), {}
-    for method in METHODS:
+    for method in SHARED:
         compile_kernels(method)
         with Run(rng=0) as run:
             found[method] = search(problem, run, n_jobs=1, method=method)
@@ -67,7 +69,7 @@ def the_same(one, other):
     assert one.method == other.method
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", SHARED)
 def test_others_give_the_same_certificate(alone, method):
     problem, found = alone
     crews = []
@@ -77,7 +79,16 @@ def test_others_give_the_same_certificate(alone, method):
     assert [errand.serial for errand in crews[0].sent] == list(range(1, len(crews[0].sent) + 1))
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+def test_others_are_let_go_where_it_takes_no_time():
+    problem, crews = problem_of(d=2), []
+    found = searched(problem, "angles", crews=crews)
+    assert found.proved
+    assert found.method == "angles"
+    assert not crews[0].sent
+    assert crews[0].dismissed
+
+
+@pytest.mark.parametrize("method", SHARED)
 def test_errands_that_come_to_nothing_are_run_again(alone, method):
     problem, found = alone
     crews = []
@@ -103,7 +114,7 @@ def test_a_proof_that_others_made_fails_its_replay_where_it_claims_more(alone):
     assert verify(problem, replace(kept, proof={"parts": [{**parts[0], "log": some}]}), seconds=0).failed
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", SHARED)
 def test_all_lost_is_an_error_after_the_best_so_far_was_kept(alone, method, tmp_path):
     problem, found = alone
     file = tmp_path / "proof.checkpoint"

@@ -153,8 +153,11 @@ class Objective:
     # -- values -------------------------------------------------------------------------------
 
     @cached_property
-    def _short(self) -> tuple[Floats, Whole, Whole, Floats]:
-        """All lists' tables end to end as they are, factors apart: those of long lists would fill memory."""
+    def short_tables(self) -> tuple[Floats, Whole, Whole, Floats]:
+        """All lists' tables end to end as they are: values, where each begins, strides, factors apart.
+
+        With the factors multiplied in, those of long lists would fill memory.
+        """
         factors = [
             np.ones(m) if table.factor is None else table.factor
             for table, m in zip(self.tables, self.shapes[0].tolist(), strict=True)
@@ -175,7 +178,7 @@ class Objective:
         order = np.lexsort((counts, self.positive_query))
         query = self.positive_query[order]
         place = np.arange(len(query)) - np.searchsorted(query, query)
-        values, start, stride, factor = self._short
+        values, start, stride, factor = self.short_tables
         return np.asarray(factor * values[start[query] + stride[query] * place + counts[order]])
 
     def value(self, lost: NDArray[np.integer] | list[int]) -> float:

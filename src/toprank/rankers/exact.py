@@ -70,7 +70,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         Signs, number of features, whole coefficients, must-haves at the top; for ``solver="mip"`` only.
     start : {"logistic", "mean"}, array of shape (n_features,), estimator or None
         Where the search for good answers begins; see `DirectRanker`.
-    method : {"auto", "boxes", "cells", "slices", "rows"}
+    method : {"auto", "boxes", "cells", "slices", "rows", "angles"}
         How the search proves; see `toprank.exact.search.driver.search`.
     device : {"auto", "cpu", "gpu"}
         Where the search runs. "gpu" is a graphics card (``pip install toprank[gpu]``): one list of at most

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from toprank.exact.arithmetic import rational
 from toprank.exact.arithmetic.rational import (
     Scores,
     exact_scores,
@@ -85,7 +86,10 @@ def wins(X, coef, i, k, margin):
 @pytest.mark.parametrize("margin", [0.0, 2.0**-10])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("thorough", [False, True])
-def test_pairs_and_counts_equal_fractions(kind, margin, sparse, thorough):
+@pytest.mark.parametrize("entries", [0, rational.ENTRIES_FOR_ONE])
+def test_pairs_and_counts_equal_fractions(kind, margin, sparse, thorough, entries, monkeypatch):
+    """Positives in doubt are settled one by one, or all of them together where that is quicker."""
+    monkeypatch.setattr(rational, "ENTRIES_FOR_ONE", entries)
     rng = np.random.default_rng(1)
     for _ in range(5):
         X, coef = rows_of(kind, rng), rng.integers(-2, 3, 3).astype(float)

@@ -86,7 +86,7 @@ def test_a_new_method_takes_one_entry(monkeypatch):
     assert (found.method, found.nodes) == ("guess", 1)
     part = proof_part("guess", np.arange(2), problem.trivial_bound, {b"": b""})
     assert check_proof(problem, {"parts": [part]}, problem.trivial_bound) == []
-    with pytest.raises(ValueError, match="boxes, cells, slices, rows, guess"):
+    with pytest.raises(ValueError, match="boxes, cells, slices, rows, angles, guess"):
         methods.check_method("magic")
 
 
@@ -102,7 +102,7 @@ def test_only_the_method_asked_for_is_imported(name):
     script = (
         "import sys, numpy as np\n"
         "import toprank\n"
-        "X = np.random.default_rng(0).normal(size=(20, 3))\n"
+        f"X = np.random.default_rng(0).normal(size=(20, {2 if name == 'angles' else 3}))\n"
         f"toprank.ExactRanker(method={name!r}, n_jobs=1).fit(X, np.arange(20) % 3 == 0)\n"
         f"found = [m for m in sys.modules if m.startswith(tuple('toprank.exact.' + o for o in {others}))]\n"
         "assert not found, found\n"

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.exact.arithmetic.rational import whole_numbers
+from toprank.exact.arithmetic.rational import simplest_between, whole_numbers
 from toprank.exact.directions.frame import Frame
 
 __all__ = ["best_sector", "sweep_face"]
@@ -130,7 +130,7 @@ def _between(a: Ray, b: Ray) -> tuple[int, int]:
     # Less than a quarter turn: slopes in one of four frames, in which both half-lines point forward.
     turns = next(t for t in range(4) if _turned(a, t)[0] > 0 and _turned(b, t)[0] > 0)
     low, high = (Fraction(ray[1], ray[0]) for ray in (_turned(a, turns), _turned(b, turns)))
-    slope = _simplest(low, high)
+    slope = simplest_between(low, high)
     return _turned((slope.denominator, slope.numerator), -turns % 4)
 
 
@@ -139,22 +139,6 @@ def _turned(ray: Ray, quarters: int) -> Ray:
     for _ in range(quarters):
         ray = (ray[1], -ray[0])
     return ray
-
-
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with the smallest denominator strictly between two others.
-
-    >>> _simplest(Fraction(31, 10), Fraction(16, 5))
-    Fraction(19, 6)
-    """
-    whole = low.numerator // low.denominator
-    if whole + 1 < high:
-        return Fraction(whole + 1)
-    if low == whole:
-        # Between whole and high <= whole + 1: whole + 1/n for the first n that fits.
-        return whole + Fraction(1, int(1 / (high - whole)) + 1)
-    inner = _simplest(1 / (high - whole), 1 / (low - whole))
-    return whole + 1 / inner
 
 
 # -- with a margin ------------------------------------------------------------------------------------

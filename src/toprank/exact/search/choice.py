@@ -26,6 +26,7 @@ __all__ = [
     "device_for",
     "kernels_for",
     "within_reach",
+    "without_pairs",
 ]
 
 Floats = NDArray[np.float64]
@@ -35,6 +36,8 @@ MOST_ENTRIES = 12_000_000
 ROWS_UP_TO, SHORT_HEAD = 6, 0.5
 """Features up to which, and places that count, as a share of the list, up to which rows are searched where
 pairs are too many."""
+ANGLES_UP_TO, ANGLES_FROM = 2, 30_000
+"""Features up to which, and pairs from which, a search goes by angles: there sorting pairs takes as long."""
 BOXES_UP_TO = 3
 """Features up to which boxes are always the better method; from there on it is slices, where they apply."""
 MANY_ZEROS, ZEROS_UP_TO = 0.05, 3000
@@ -72,13 +75,41 @@ def by_rows(problem: RankingProblem, method: str = "auto") -> bool:
     (True, False, False)
     """
     if method != "auto":
-        return METHODS[method].hand_over is not None
+        return method == "rows"
     if within_reach(problem) or problem.n_features > ROWS_UP_TO or len(problem.queries) != 1:
         return False
     upper, lower, table = problem.queries[0]
     places = find("toprank.exact.rows.listed:places_that_count")(table, len(upper), len(lower))
     few = places <= SHORT_HEAD * (len(upper) + len(lower))
     return few and find(str(METHODS["rows"].why_not))(problem) is None
+
+
+def by_angles(problem: RankingProblem) -> bool:
+    """Whether the search had better go by angles: one or two features, and many pairs.
+
+    >>> X, y = np.random.default_rng(0).normal(size=(3000, 2)), np.arange(3000) % 20 == 0
+    >>> lists = (RankingProblem.from_labels(Z, y[: len(Z)], "dcg") for Z in (X, X[:, :1], X[:100]))
+    >>> [by_angles(problem) for problem in lists]
+    [True, True, False]
+    """
+    if problem.n_features > ANGLES_UP_TO or problem.n_pairs < ANGLES_FROM:
+        return False
+    return find(str(METHODS["angles"].why_not))(problem) is None
+
+
+def without_pairs(problem: RankingProblem, method: str = "auto", *, keep_proof: bool = False) -> str | None:
+    """The method to use, where it is one that lists no pairs; these keep no proof.
+
+    >>> X, y = np.random.default_rng(0).normal(size=(3000, 2)), np.arange(3000) % 20 == 0
+    >>> problem = RankingProblem.from_labels(X, y, "dcg")
+    >>> without_pairs(problem), without_pairs(problem, keep_proof=True), without_pairs(problem, "rows")
+    ('angles', None, 'rows')
+    """
+    if method != "auto":
+        return method if METHODS[method].hand_over is not None else None
+    if by_rows(problem):
+        return "rows"
+    return "angles" if by_angles(problem) and not (keep_proof and within_reach(problem)) else None
 
 
 def choose(method: str, arrays: PairArrays) -> str:
@@ -210,11 +241,12 @@ def checked(
 ) -> tuple[str, str]:
     """How and where to search, else a ValueError that says what cannot be; `shared`: others search."""
     check_method(method)
-    if keep_proof and by_rows(problem, method):
+    unlisted = without_pairs(problem, method, keep_proof=keep_proof)
+    if keep_proof and unlisted is not None:
         raise ValueError(
-            "keep_proof=True: the pairs of this list are searched by rows, of which no log is kept."
+            f"keep_proof=True: the pairs of this list are searched by {unlisted}, of which no log is kept."
         )
-    if within_reach(problem) or by_rows(problem, method):
+    if within_reach(problem) or unlisted is not None:
         check_applies(method, problem)
     if shared and device == "gpu":
         raise ValueError('device="gpu": the workers of a cluster search on CPUs; leave out one of the two.')
@@ -237,8 +269,9 @@ def _worth_a_card(problem: RankingProblem) -> bool:
 def kernels_for(problem: RankingProblem, method: str = "auto") -> tuple[list[str], list[str]]:
     """Methods that a search of this problem begins with, and those that may be called in later."""
     check_method(method)
-    if by_rows(problem, method):
-        return ["rows"], []
+    unlisted = without_pairs(problem, method)
+    if unlisted is not None:
+        return [unlisted], []
     if not within_reach(problem):
         return [], []
     arrays = problem.arrays()

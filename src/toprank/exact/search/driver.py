@@ -22,7 +22,7 @@ from toprank.exact.problem import RankingProblem
 from toprank.exact.proof import proof_part
 from toprank.exact.search.account import Account, Options
 from toprank.exact.search.checkpoint import Checkpoint, CheckpointError
-from toprank.exact.search.choice import advice, by_rows, checked, choose, companion, within_reach
+from toprank.exact.search.choice import advice, checked, choose, companion, within_reach, without_pairs
 from toprank.exact.search.climbing import Climbing
 from toprank.exact.search.compiling import kernels_there, names_for
 from toprank.exact.search.errands import Assignment, Recruit
@@ -72,10 +72,10 @@ def search(
         Coefficients of the original features to begin from.
     n_jobs : int
         Threads; -1 for one per processor.
-    method : {"auto", "boxes", "cells", "slices", "rows"}
+    method : {"auto", "boxes", "cells", "slices", "rows", "angles"}
         How to search: boxes of directions (few features), cells between hyperplanes (more), boxes cut into
-        slices (short lists), boxes that carry rows, not pairs (one long list, the first places count). "auto"
-        chooses; on problems too hard to tell, another one is called in after three seconds: they take turns.
+        slices (short lists), boxes that carry rows (one long list, the first places count), angles (two
+        features, long lists). "auto" chooses; where it cannot tell, two methods take turns.
     checkpoint : path, optional
         Where to leave the state of an unfinished search. When the file is there already the search goes on
         from it; when the search is finished the file is removed.
@@ -110,7 +110,7 @@ class _Driver:
         self.account = Account(options.keep_proof)
         self.tree = SupportTree(problem.n_features, problem.penalty, self.incumbent.bound)
         self.climbing = Climbing(self.incumbent, run)
-        self.by_rows = by_rows(problem, options.method)
+        self.unlisted = without_pairs(problem, options.method, keep_proof=options.keep_proof)
         self.resumed = self._resume()
         self.last_saved = run.seconds
 
@@ -136,8 +136,8 @@ class _Driver:
         """All phases until proved or stopped."""
         best = self.incumbent
         best.note(self.seconds)
-        reachable = (listable := within_reach(self.problem)) or self.by_rows
-        proved = listable and not self.by_rows and self._look_first()
+        reachable = (listable := within_reach(self.problem)) or self.unlisted is not None
+        proved = listable and self.unlisted is None and self._look_first()
         proved = proved or self._climb(starts, reachable) or (reachable and self._prove())
         if proved:
             best.lower(max(self.tree.settled, best.target))
@@ -170,7 +170,7 @@ class _Driver:
             self.climbing.begin_again(starts)
         elif reachable:
             # With few features the proof itself is quicker than a thorough climb, which can follow later.
-            lines, share = 5 ** min(self.problem.n_features - 1, 10), 0.2 if self.by_rows else 0.5
+            lines, share = 5 ** min(self.problem.n_features - 1, 10), 0.2 if self.unlisted else 0.5
             self.climbing.begin(starts, share, lines)
         else:
             self.climbing.begin(starts, 1.0)
@@ -244,13 +244,13 @@ class _Driver:
 
     def _seconds_to_begin(self) -> float:
         """What sorting all pairs, or rows, for a proof takes, and never looks at the clock."""
-        number = 10 * self.problem.X.shape[0] if self.by_rows else self.problem.n_pairs
+        number = 10 * self.problem.X.shape[0] if self.unlisted else self.problem.n_pairs
         return SECONDS_PER_ENTRY * number * self.problem.n_features
 
     def _make(self, support: Support) -> Method:
         """The method for a support, or the one that a checkpoint was taken from."""
         problem, account = self.problem, self.account
-        asked = "rows" if self.by_rows else self.options.method
+        asked = self.unlisted or self.options.method
         if self.resumed is not None:
             saved, self.resumed = self.resumed, None
             account.used = str(saved.facts["method"])
@@ -348,7 +348,7 @@ class _Driver:
             "some regions of directions were too thin to decide in floating point: counting their pairs as"
             f" won, no linear score reaches more than {best.bound:.6g}"
         )
-        if self.problem.margin > 0 or self.by_rows:
+        if self.problem.margin > 0 or self.unlisted == self.options.method or not within_reach(self.problem):
             return False
         self._widen()
         wider = replace(self.problem, margin=THIN)
@@ -356,7 +356,7 @@ class _Driver:
             return False
         account.keep_proof = account.keep_proof and not account.parts
         account.parts.clear()
-        best.problem, account.settled = wider, True
+        best.problem, account.settled, self.unlisted = wider, True, None
         self.tree.waiting.append(support)
         return True
 
@@ -391,7 +391,7 @@ class _Driver:
             )
         account.notes, account.settled = list(facts["notes"]), bool(facts["settled"])
         if account.settled:
-            self.incumbent.problem = replace(self.asked, margin=THIN)
+            self.incumbent.problem, self.unlisted = replace(self.asked, margin=THIN), None
         self.incumbent.restore(facts)
         account.spent = account.nodes = int(facts["spent"])
         account.seconds_before = float(facts["seconds"])

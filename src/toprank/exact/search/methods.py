@@ -148,6 +148,13 @@ METHODS: dict[str, MethodEntry] = {
         why_not="toprank.exact.rows.listed:why_not",
         hand_over="toprank.exact.rows.listed:list_rows",
     ),
+    "angles": MethodEntry(
+        search="toprank.exact.angles.search:AngleSearch",
+        resume="toprank.exact.angles.search:AngleSearch.resume",
+        replay=None,
+        why_not="toprank.exact.angles.listed:why_not",
+        hand_over="toprank.exact.angles.listed:angle_rows",
+    ),
 }
 
 
@@ -159,11 +166,18 @@ def check_method(name: str) -> None:
 
 def check_applies(name: str, problem: RankingProblem) -> None:
     """Whether a method asked for by name applies to a problem, else a ValueError that says why not."""
-    entry, reason = METHODS.get(name), None
-    if entry is not None and entry.why_not is not None:
-        reason = find(entry.why_not)(problem if entry.hand_over is not None else problem.arrays())
+    reason = _why_not(name, problem)
     if reason is not None:
         raise ValueError(f'method={name!r} does not apply: {reason}. Use method="auto", which chooses.')
+
+
+def _why_not(name: str, problem: RankingProblem) -> str | None:
+    """Why a method does not apply to a problem, or None."""
+    entry = METHODS.get(name)
+    if entry is None or entry.why_not is None:
+        return None
+    reason: str | None = find(entry.why_not)(problem if entry.hand_over is not None else problem.arrays())
+    return reason
 
 
 ON_A_CARD = MethodEntry(
@@ -235,6 +249,8 @@ def compile_kernels(method: str) -> None:
     tables = (rng.normal(size=(16, 2)), rng.normal(size=(24, 4)), rng.integers(0, 3, (16, 2)))
     for X in tables:
         toy = RankingProblem.from_labels(X, np.arange(len(X)) % 3 == 0, "dcg")
+        if _why_not(method, toy) is not None:
+            continue
         local_search(toy, [np.ones(toy.n_features)], Run(rng=0), max_iter=50)
         start = np.ones(toy.n_features)
         found = make_method(method, hand_over(method, toy), target=toy.floor, direction=start)
@@ -242,6 +258,7 @@ def compile_kernels(method: str) -> None:
             found.advance(1.0, toy.floor)
     # One that is stopped on the way, for what is only needed then.
     longer = RankingProblem.from_labels(rng.normal(size=(120, 5)), np.arange(120) % 3 == 0, "dcg")
+    longer = longer if _why_not(method, longer) is None else longer.restricted([0, 1])
     stopped = make_method(method, hand_over(method, longer))
     stopped.advance(1e-3, longer.floor + 1e-6)
     stopped.checkpoint()
