@@ -139,6 +139,7 @@ def coarse_problem():
 
 def test_both_work_and_agree_with_each_alone(in_turns, monkeypatch):
     problem = coarse_problem()
+    monkeypatch.setattr("toprank.exact.search.driver.CHUNK_SECONDS", 0.02)  # enough for the first nodes
     turns = []
     advance = Tandem.advance
 
