@@ -15,7 +15,6 @@ from numba import njit
 from toprank.exact.rows._bound_kernels import (
     count_by_pairs,
     count_by_ranges,
-    pull_by_rows,
     sort_rivals,
     tally,
     value_at_middle,
@@ -37,29 +36,31 @@ from toprank.exact.rows._row_kernels import (
     set_middle,
 )
 
+FEW_GROUPS = 4096
+"""Up to so many groups in a box its middle and its pairs are looked at, and its parts carry them all."""
 HEAD = 8
 SMALLEST_WIDTH = 2.0**-36
 """Boxes are not halved along an axis on which they are this small: rounding must stay well below it."""
 
 
 @njit(**JIT)
-def choose_cuts(work, low, high):
+def choose_cuts(work):
     """How often to halve each axis, into `work.cuts`, and the parts' half widths; how many parts that makes.
 
     Each time it is the axis along which scores change most, by `work.pull`.
     """
-    set_middle(work, low, high)
     work.cuts[:] = 0
+    work.part[:] = work.half
     parts = 1
     for _ in range(CUTS):
         best, most = -1, -1.0
-        for j in range(low.size):
-            if 2 * work.half[j] > SMALLEST_WIDTH and work.pull[j] * work.half[j] > most:
-                best, most = j, work.pull[j] * work.half[j]
+        for j in range(work.mid.size):
+            if 2 * work.part[j] > SMALLEST_WIDTH and work.pull[j] * work.part[j] > most:
+                best, most = j, work.pull[j] * work.part[j]
         if best < 0:
             break
         work.cuts[best] += 1
-        work.half[best] *= 0.5
+        work.part[best] *= 0.5
         parts *= 2
     return parts
 
@@ -72,26 +73,7 @@ def place_parts(work, low, parts):
         for j in range(low.size):
             step = rest & ((1 << work.cuts[j]) - 1)
             rest >>= work.cuts[j]
-            work.mids[j, p] = low[j] + (2 * step + 1) * work.half[j]
-
-
-@njit(**JIT)
-def refine_for_parts(rows, work, size):
-    """Part the groups whose own size matters beside that of a part of the box; how many there are then."""
-    a = 0
-    while a < size:
-        i = work.ids[a]
-        if rows.child[i] > 0:
-            reach, own = 0.0, 0.0
-            for j in range(work.mid.size):
-                reach += abs(rows.Z[i, j] - work.centre[j]) * work.half[j]
-                own += rows.extent[i, j] * work.far[j]
-            if own > COARSE * reach:
-                work.ids[a], work.ids[size] = rows.child[i], rows.child[i] + 1
-                size += 1
-                continue
-        a += 1
-    return size
+            work.mids[j, p] = low[j] + (2 * step + 1) * work.part[j]
 
 
 @njit(**JIT)
@@ -120,37 +102,80 @@ def bucket(work, end):
 
 
 @njit(**JIT)
+def make_finer(rows, work, size):
+    """Part the groups whose own size matters beside that of a part of the box; how many are kept then.
+
+    Those that can matter nowhere in the box are dropped on the way, and, since finer groups tell better where
+    the rows that matter end, once more at the end.
+    """
+    r, doubt, least = work.mid.size, blur(work), work.least[0]
+    a, before = 0, size
+    while a < size:
+        i = work.ids[a]
+        score, reach, own, wide = 0.0, 0.0, 0.0, 0.0
+        for j in range(r):
+            gap = rows.Z[i, j] - work.centre[j]
+            score += gap * work.mid[j]
+            wide += abs(gap) * work.half[j]
+            reach += abs(gap) * work.part[j]
+            own += rows.extent[i, j] * work.far[j]
+        if score + (wide + own + rows.doubt[i] + doubt) < least:
+            size -= 1
+            work.ids[a] = work.ids[size]
+        elif rows.child[i] > 0 and own > COARSE * reach:
+            work.ids[a], work.ids[size] = rows.child[i], rows.child[i] + 1
+            size += 1
+        else:
+            a += 1
+    if size == before:
+        return size
+    measure_all(rows, work, size)
+    return keep_rows(rows, work, size)
+
+
+@njit(**JIT)
 def count_parts(rows, work, size):
-    """Ends of ranges by bucket: the upper ones of positives, the lower ones of negatives, for each part."""
-    r, doubt = work.mid.size, blur(work)
+    """Ends of ranges by bucket: the upper ones of positives, the lower ones of negatives, for each part.
+
+    The buckets are what `bucket` says, for all parts at once; one long function, since calls for each row
+    would take longer than what they do.
+    """
+    r, doubt, far, part, centre = work.mid.size, blur(work), work.far, work.part, work.centre
     base, knee, fine, coarse = work.map[0], work.map[1], work.map[2], work.map[3]
-    work.up_count[:] = 0
-    work.low_count[:] = 0
+    scores, spots, mids, up_count, low_count = (
+        work.scores,
+        work.spots,
+        work.mids,
+        work.up_count,
+        work.low_count,
+    )
+    up_count[:] = 0
+    low_count[:] = 0
     for a in range(size):
         i = work.ids[a]
         reach = rows.doubt[i] + doubt
         for p in range(PARTS):
-            work.scores[p] = 0.0
+            scores[p] = 0.0
         for j in range(r):
-            gap = rows.Z[i, j] - work.centre[j]
-            reach += abs(gap) * work.half[j] + rows.extent[i, j] * work.far[j]
+            gap = rows.Z[i, j] - centre[j]
+            reach += abs(gap) * part[j] + rows.extent[i, j] * far[j]
             for p in range(PARTS):
-                work.scores[p] += gap * work.mids[j, p]
+                scores[p] += gap * mids[j, p]
         up, low = np.int32(rows.ups[i]), np.int32(rows.lows[i])
         if up > 0:
-            for p in range(PARTS):  # as `bucket` does, written out so that it is done for all parts at once
-                end = work.scores[p] + reach
-                first = np.int32(min(max((end - base) * fine, 0.0), float(FINE)))
-                work.spots[p] = first + np.int32(min(max((end - knee) * coarse, 0.0), COARSER - 1.0))
             for p in range(PARTS):
-                work.up_count[p, work.spots[p]] += up
+                end = scores[p] + reach
+                first = np.int32(min(max((end - base) * fine, 0.0), float(FINE)))
+                spots[p] = first + np.int32(min(max((end - knee) * coarse, 0.0), COARSER - 1.0))
+            for p in range(PARTS):
+                up_count[p, spots[p]] += up
         if low > 0:
             for p in range(PARTS):
-                end = work.scores[p] - reach
+                end = scores[p] - reach
                 first = np.int32(min(max((end - base) * fine, 0.0), float(FINE)))
-                work.spots[p] = first + np.int32(min(max((end - knee) * coarse, 0.0), COARSER - 1.0))
+                spots[p] = first + np.int32(min(max((end - knee) * coarse, 0.0), COARSER - 1.0))
             for p in range(PARTS):
-                work.low_count[p, work.spots[p]] += low
+                low_count[p, spots[p]] += low
 
 
 @njit(**JIT)
@@ -183,21 +208,44 @@ def hope_at_middle(rows, work, size):
 
 
 @njit(**JIT)
+def pull_by_ends(rows, work, size):
+    """Along each axis, how much the rows change whose ranges decide the bound, into `work.pull`.
+
+    Those are the positives that get highest, as many as can be worth something, and the negatives that get as
+    high: the first are to end lower and the others to begin higher.
+    """
+    chosen = 0
+    for a in range(size):
+        if rows.ups[work.ids[a]] > 0:
+            work.values[chosen], work.weights[chosen] = work.high[a], rows.ups[work.ids[a]]
+            chosen += 1
+    least = select(work.values, work.weights, chosen, rows.places)
+    ups, lows = 0, 0
+    r = work.mid.size
+    apart = np.zeros((2, r))
+    for a in range(size):
+        if work.high[a] >= least:
+            i = work.ids[a]
+            ups += rows.ups[i]
+            lows += rows.lows[i]
+            for j in range(r):
+                gap = abs(rows.Z[i, j] - work.centre[j])
+                apart[0, j] += rows.ups[i] * gap
+                apart[1, j] += rows.lows[i] * gap
+    for j in range(r):
+        work.pull[j] = apart[0, j] / max(ups, 1) + apart[1, j] / max(lows, 1)
+
+
+@njit(**JIT)
 def gather(rows, work, ids, low, high):
-    """The rows that can matter in a box, in groups as fine as its parts are, and their ranges; how many."""
+    """The rows that can matter in a box, in the groups given, and their ranges; how many."""
     work.ids[: ids.size] = ids
     set_middle(work, low, high)
-    place_centre(rows, work, ids.size)
-    measure_all(rows, work, ids.size)
-    size = keep_rows(rows, work, ids.size)
-    pull_by_rows(rows, work, size)
-    choose_cuts(work, low, high)
     for j in range(low.size):
         work.far[j] = max(abs(low[j]), abs(high[j]))
-    size = refine_for_parts(rows, work, size)
-    set_middle(work, low, high)
-    measure_all(rows, work, size)
-    return keep_rows(rows, work, size)
+    place_centre(rows, work, ids.size)
+    measure_all(rows, work, ids.size)
+    return keep_rows(rows, work, ids.size)
 
 
 @njit(**JIT)
@@ -212,26 +260,36 @@ def look_closer(rows, work, size, hurry):
 
 @njit(**JIT)
 def take_apart(rows, work, ids, low, high, target, best, closely, hurry):
-    """Bound the parts of a box, into `work.bounds`: (parts, groups kept, the middle's value, its bound).
+    """Bound the parts of a box, into `work.bounds`: (parts, groups to carry, the middle's value, its bound).
 
-    The groups are in `work.ids`. The value is not worked out where it is no more than `best`; the bound of
-    the box itself only where pairs are to be looked at `closely`, and otherwise -1. Where it is below the
-    target there are no parts.
+    The groups are in `work.carried`. The value is not worked out where it is no more than `best`. The bound
+    of the box itself is that of its pairs, where they are looked at `closely`: -1 where they were too many,
+    -2 where they were not looked at. No parts are left where nothing in the box reaches the target.
     """
     size = gather(rows, work, ids, low, high)
-    bound, middle = -1, 0
-    if closely:
-        bound = look_closer(rows, work, size, hurry)
-        if 0 <= bound < target:
-            return 0, size, middle, bound
-    if bound < 0:
-        pull_by_rows(rows, work, size)
-    set_buckets(rows, work, size)
-    if hope_at_middle(rows, work, size) > best:
-        middle = value_at_middle(rows, work, size)
-    parts = choose_cuts(work, low, high)
+    pull_by_ends(rows, work, size)
+    choose_cuts(work)
+    carried, bound, middle, most = size, -2, 0, 0
+    work.carried[:size] = work.ids[:size]
+    size = make_finer(rows, work, size)
+    pull_by_ends(rows, work, size)  # which finer groups tell better
+    parts = choose_cuts(work)
     place_parts(work, low, parts)
+    set_buckets(rows, work, size)
     count_parts(rows, work, size)
     for p in range(parts):
         work.bounds[p] = worth_of_part(rows, work.up_count[p], work.low_count[p])
-    return parts, size, middle, bound
+        most = max(most, work.bounds[p])
+    if most < target and parts > 1:
+        return 0, 0, 0, bound
+    if size <= FEW_GROUPS:
+        work.carried[:size] = work.ids[:size]
+        carried = size
+        if hope_at_middle(rows, work, size) > best:
+            middle = value_at_middle(rows, work, size)
+            measure_all(rows, work, size)
+        if closely:
+            bound = look_closer(rows, work, size, hurry)
+            if 0 <= bound < target:
+                return 0, 0, middle, bound
+    return parts, carried, middle, bound

@@ -24,7 +24,7 @@ SAMPLE = 63
 """Rows near the threshold whose middle all others are compared with."""
 MOST_LOOKED_AT = 1024
 """Groups, about, that are looked at to find these, and other places that any numbers would do for."""
-COARSE = 0.3
+COARSE = 0.5
 """A group is parted where its own size is more than this share of what the box does to its scores."""
 CENTRE_DOUBT = 2.0**-47
 """Rounding by the point that rows are compared with, relative to its size: 64 units."""
@@ -98,21 +98,27 @@ class Work(NamedTuple):
     """Where the rows that matter end, as far as `keep_rows` last told."""
     cuts: NDArray[np.int64]
     """How often each axis is halved, ..."""
+    part: NDArray[np.float64]
+    """... the half widths of the parts that makes, ..."""
     mids: NDArray[np.float64]
-    """... the middles of the parts that makes, a column each, ..."""
+    """... their middles, a column each, ..."""
     far: NDArray[np.float64]
     """... and how far from zero each coordinate gets in the box."""
     map: NDArray[np.float64]
     """Two scores that buckets begin at, and buckets for each unit from there on."""
+    gap: NDArray[np.float64]
+    """Of one row, how far it is from the centre, ..."""
     scores: NDArray[np.float64]
-    """Of one row at the middles of the parts, ..."""
+    """... its scores at the middles of the parts, ..."""
     spots: NDArray[np.int32]
     """... and the buckets that its range ends in."""
     up_count: NDArray[np.int32]
     low_count: NDArray[np.int32]
     """By part and bucket: positives whose range ends there, negatives whose range begins there."""
     bounds: NDArray[np.int64]
-    """Of the parts."""
+    """Of the parts, ..."""
+    carried: NDArray[np.int32]
+    """... and groups for them to begin with."""
 
 
 @njit(**JIT)
@@ -123,8 +129,10 @@ def fresh_work(n, r, counts, parts=PARTS, buckets=BUCKETS):
         np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64),
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(counts + 1, np.int64), np.empty(r),
         np.empty(r), np.empty(r), np.empty(r), np.full(1, -np.inf), np.zeros(r, np.int64),
-        np.zeros((r, parts)), np.empty(r), np.empty(4), np.empty(parts), np.zeros(parts, np.int32),
+        np.zeros(r), np.zeros((r, parts)), np.empty(r), np.empty(4), np.empty(r), np.empty(parts),
+        np.zeros(parts, np.int32),
         np.zeros((parts, buckets), np.int32), np.zeros((parts, buckets), np.int32), np.zeros(parts, np.int64),
+        np.empty(n, np.int32),
     )  # fmt: skip
 
 

@@ -24,8 +24,6 @@ from toprank.exact.rows.worker import RowBox, RowWorker
 __all__ = ["RowSearch"]
 
 Floats = NDArray[np.float64]
-BOXES_AT_A_TIME = 64
-"""A worker gives back what is left of a box after so many: the one with the largest bound is never far."""
 MANY_OPEN = 200_000
 """With so many open boxes, workers stay with theirs, so that memory does not grow without end."""
 MOST_STUCK = 64
@@ -98,7 +96,15 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
         return workers
 
     def _run(self, worker: RowWorker, seconds: float) -> None:
-        worker.run(self._target, seconds, BOXES_AT_A_TIME if len(self._heap) < MANY_OPEN else 1 << 62)
+        worker.run(self._target, seconds, self._next_bound())
+
+    def _next_bound(self) -> int:
+        """Workers stay with boxes that are as good as the best that waits; where many wait, with any."""
+        with self._lock:
+            return self._heap_top()
+
+    def _heap_top(self) -> int:
+        return -self._heap[0][0] if 0 < len(self._heap) < MANY_OPEN else -1
 
     def _after(self, worker: RowWorker, result: None) -> bool:
         """Book what a run brought: answers, boxes too small to halve; whether the rest should come back."""
@@ -107,7 +113,7 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
         found, worker.found = worker.found, []
         for point in found:
             self._consider(point)
-        return worker.looked >= BOXES_AT_A_TIME or not worker.busy or self._idle > 0
+        return not worker.busy or self._idle > 0 or worker.bound < self._heap_top()
 
     def _consider(self, point: Floats) -> None:
         """Note a candidate, and go on from its value."""

@@ -14,9 +14,11 @@ from toprank.exact.rows.frame import RowFrame
 __all__ = ["RowBox", "RowWorker"]
 
 Floats = NDArray[np.float64]
-WORTH_A_LOOK, LOOK_EVERY, MEMORY = 0.1, 32, 0.02
+WORTH_A_LOOK, LOOK_EVERY, MEMORY = 0.5, 64, 0.1
 """Pairs are looked at while that closes more than this share of boxes, of the last fifty or so, and otherwise
 once in so many boxes, to see whether it does by now. Not tuned."""
+MOST_CARRIED = 4096
+"""Groups that a box carries at most; with more, it carries those of the box it is part of."""
 RUN_SECONDS = 0.03
 """A run returns after about so long: the driver looks at the clock every 0.1 s."""
 
@@ -65,7 +67,6 @@ class RowWorker:
         self._serial = 0
         self._best = -1
         self._success = 1.0
-        self._shared: NDArray[np.int32] | None = None
         self.nodes = 0
         self.looked = 0
         self.found: list[Floats] = []
@@ -83,7 +84,7 @@ class RowWorker:
 
     def load(self, node: RowBox) -> None:
         """Begin with one box."""
-        self.looked, self._shared = 0, None
+        self.looked = 0
         self._push(node)
 
     def hurry(self, wanted: bool) -> None:
@@ -95,20 +96,15 @@ class RowWorker:
         self._best = value
 
     def give_back(self) -> tuple[bytes | None, list[RowBox], bytes]:
-        """Stop here: nothing for the log, and the boxes that are left.
-
-        They all carry the rows of the box begun with: lists of their own would fill memory, and are found
-        again in no time.
-        """
-        shared = self._shared
-        opened = [box if shared is None else box._replace(groups=shared) for _, _, box in self._heap]
+        """Stop here: nothing for the log, and the boxes that are left."""
+        opened = [box for _, _, box in self._heap]
         self._heap = []
         return None, opened, b""
 
-    def run(self, target: int, seconds: float, most: int) -> None:
-        """Look at boxes for a moment, `most` of them at most since the first was loaded."""
+    def run(self, target: int, seconds: float, least: int) -> None:
+        """Look at boxes for a moment, as long as there are some with bounds of at least `least`."""
         deadline = time.perf_counter() + min(seconds, RUN_SECONDS)
-        while self._heap and self.looked < most and not self._hurry[0]:
+        while self._heap and -self._heap[0][0] >= least and not self._hurry[0]:
             box = heapq.heappop(self._heap)[2]
             if box.bound >= target:
                 self._take_apart(box, target)
@@ -125,8 +121,9 @@ class RowWorker:
         )
         self.nodes += max(int(parts), 1)
         self.looked += 1
-        if bound >= 0:
+        if bound > -2:
             self._success += MEMORY * ((parts == 0) - self._success)
+        if bound >= 0:
             box = box._replace(bound=min(box.bound, int(bound) + self._floor))
         if int(middle) > best:
             self._best = int(middle) + self._floor
@@ -143,12 +140,10 @@ class RowWorker:
     def _keep_parts(self, box: RowBox, target: int, parts: int, kept: int) -> None:
         """The parts of a box that may reach the target, as boxes."""
         work = self._work
-        groups = work.ids[:kept].copy()
-        if self._shared is None:
-            self._shared = groups
+        groups = work.carried[:kept].copy() if kept <= MOST_CARRIED else box.groups
         bounds = np.minimum(work.bounds[:parts] + self._floor, box.bound)
         for p in np.flatnonzero(bounds >= target).tolist():
-            place = np.concatenate((work.mids[:, p] - work.half, work.mids[:, p] + work.half))
+            place = np.concatenate((work.mids[:, p] - work.part, work.mids[:, p] + work.part))
             self._push(RowBox(int(bounds[p]), place, groups))
 
     def _push(self, box: RowBox) -> None:
