@@ -39,6 +39,7 @@ from toprank.exact.rows._row_kernels import (
 FEW_GROUPS = 4096
 """Up to so many groups in a box its middle and its pairs are looked at, and its parts carry them all."""
 HEAD = 8
+"""Buckets are fine up to where so small a share of the first places begins."""
 SMALLEST_WIDTH = 2.0**-36
 """Boxes are not halved along an axis on which they are this small: rounding must stay well below it."""
 

@@ -2,8 +2,7 @@
 
 A direction is w = B u with u on a face of the cube. B is invertible on columns that no others add up to, so
 that every order of the rows is that of some u, and all rows spread alike along all axes, about their mean:
-with four scores of census 0.5 % took half the time that it took about the rows at the top, and a tenth of
-what coordinates made for these alone took.
+with four scores of census the gap was 0.002 % after five seconds, and 0.44 % about the rows at the top.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Exact search on a long list of which only the top counts: boxes of directions that carry rows, not pairs.
 
 All directions are covered by the faces of a cube in the coordinates of `rows.frame`. A box carries the
-rows that can still matter in it, in groups as fine as the box (`_row_kernels`); it is bounded by counting the
-pairs that are lost all over it, by the ranges of rows and then, where they are few, pair by pair
-(`_bound_kernels`), and halved along the axis on which undecided pairs change most. Memory is linear in the
-rows; the open box with the largest bound comes first, so that the bound falls steadily.
+rows that can still matter in it, in groups (`_row_kernels`). It is cut into sixteen parts along the axes on
+which rows change most, and all of them are bounded at once, by counting the pairs that the ranges of rows
+show to be lost all over a part (`_part_kernels`); where that closes boxes, pairs are looked at one by one
+first (`_bound_kernels`). Memory is linear in the rows; the open box with the largest bound comes first, so
+that the bound falls steadily.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
 
     def _make_workers(self) -> list[RowWorker]:
         gains = self._listed.gains
-        workers = [RowWorker(self._frame, gains.floor, gains.most) for _ in range(self._n_jobs)]
+        workers = [RowWorker(self._frame, gains.floor) for _ in range(self._n_jobs)]
         for worker in workers:
             worker.expect(self._target - 1)
         return workers
