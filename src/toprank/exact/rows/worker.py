@@ -19,7 +19,7 @@ WORTH_A_LOOK, LOOK_EVERY, MEMORY = 0.5, 64, 0.1
 once in so many, to see whether it does by now. Towards the end of a proof (four scores of census) it closes
 nine boxes of ten, on the way there one of ten, and takes longer than cutting them. Not tuned."""
 MOST_CARRIED = 4096
-"""Groups that a box carries at most, to bound memory; with more, it carries those of the box it is part of."""
+"""Groups that a box carries at most, to bound memory; beyond, it carries those of the one it was cut from."""
 RUN_SECONDS = 0.03
 """A run returns after about so long: the driver looks at the clock every 0.1 s."""
 
