@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from toprank.exact import RankingProblem
-from toprank.exact.rows._bound_kernels import look
+from toprank.exact.rows._part_kernels import bucket, gather, look_closer, take_apart
 from toprank.exact.rows._row_kernels import fresh_work, select
 from toprank.exact.rows.frame import row_frame
 from toprank.exact.rows.listed import list_rows
@@ -39,32 +39,105 @@ def some_box(rng, r):
     return low, high
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_no_direction_of_a_box_is_worth_more_than_its_bound(seed):
+def ready(seed, direction=True):
+    """A list in coordinates, and room to look at its boxes."""
     X, y, weights, rng = some_list(seed)
     listed = list_rows(RankingProblem.from_labels(X, y, weights))
-    frame = row_frame(listed, direction=rng.normal(size=X.shape[1]))
-    rows, scale = frame.rows, 2.0**listed.scale.exponent
-    work = fresh_work(len(listed.rows), frame.size, rows.counts)
-    nobody = np.zeros(1, dtype=np.int64)
-    for _ in range(4):
-        low, high = some_box(rng, frame.size)
-        root, whole = np.zeros(1, dtype=np.int32), 1 << 62
-        bound, kept, axis, _ = look(rows, work, root, low, high, 0, whole, nobody)
-        groups = work.ids[:kept].copy()
-        assert 0 <= axis < frame.size
-        again = look(rows, work, groups, low, high, 0, whole, nobody)[0]
-        by_ranges = look(rows, work, root, low, high, 0, -1, nobody)[0]
-        assert bound <= by_ranges
-        for _ in range(40):
-            u = (
-                rng.uniform(low, high)
-                if rng.random() < 0.7
-                else np.where(rng.random(low.size) < 0.5, low, high)
+    frame = row_frame(listed, direction=rng.normal(size=X.shape[1]) if direction else None)
+    work = fresh_work(len(listed.rows), frame.size, frame.rows.counts)
+
+    def reached(u):
+        scores = X / listed.problem.scales @ (frame.basis @ u)
+        return value(scores, y, weights) * 2.0**listed.scale.exponent - listed.gains.floor
+
+    return listed, frame, work, reached, rng
+
+
+NOBODY = np.zeros(1, dtype=np.int64)
+SLACK = 2.0**20
+"""Of whole-number values that fill sixty bits: what the test's own sums are off by."""
+
+
+def somewhere(rng, low, high):
+    """A point of a box, one of its vertices now and then."""
+    return rng.uniform(low, high) if rng.random() < 0.7 else np.where(rng.random(low.size) < 0.5, low, high)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_direction_of_a_part_is_worth_more_than_its_bound(seed):
+    _, frame, work, reached, rng = ready(seed)
+    for _ in range(6):
+        groups, (low, high) = np.zeros(1, dtype=np.int32), some_box(rng, frame.size)
+        closely, nothing = bool(rng.random() < 0.5), -(1 << 62)
+        for _ in range(2):  # and again, from the rows that were kept
+            parts, kept, middle, bound = take_apart(
+                frame.rows, work, groups, low, high, nothing, -1, closely, NOBODY
             )
-            reached = value(X / listed.problem.scales @ (frame.basis @ u), y, weights)
-            for most in (bound, again, by_ranges):
-                assert reached <= (most + listed.gains.floor) / scale + 1e-9
+            groups = work.carried[:kept].copy()
+            assert parts == 16
+            assert middle <= reached((low + high) / 2) + SLACK
+            for p in range(parts):
+                for _ in range(3):
+                    at = somewhere(rng, work.mids[:, p] - work.part, work.mids[:, p] + work.part)
+                    assert reached(at) <= work.bounds[p] + SLACK
+                    assert bound < 0 or reached(at) <= bound + SLACK
+
+
+def test_bounds_fall_to_the_value_as_boxes_become_small():
+    """Of 30 lists, at a place away from ties: a bound that never fell would be as sound as it is useless."""
+    below = 0
+    for seed in range(1, 90, 3):  # those that are on no grid
+        _, frame, work, reached, rng = ready(seed)
+        at = np.round(rng.uniform(-0.9, 0.9, frame.size) * 64) / 64
+        low, high = at - 2.0**-20, at + 2.0**-20
+        low[0] = high[0] = at[0] = 1.0
+        groups, most = np.zeros(1, np.int32), 1 << 62
+        _, _, _, bound = take_apart(frame.rows, work, groups, low, high, 0, most, True, NOBODY)
+        assert 0 <= bound <= reached(at) + SLACK
+        below += work.bounds.max() < frame.rows.table[: frame.rows.places].sum()
+    assert below > 10  # by ranges alone, equal rows apart
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_parts_of_a_box_are_all_of_it(seed):
+    _, frame, work, _, rng = ready(seed)
+    low, high = some_box(rng, frame.size)
+    take_apart(frame.rows, work, np.zeros(1, np.int32), low, high, 0, -1, False, NOBODY)
+    for _ in range(200):
+        u = somewhere(rng, low, high)
+        assert (np.abs(work.mids - u[:, None]) <= work.part[:, None]).all(axis=0).any()
+    assert (work.mids - work.part[:, None] >= low[:, None]).all()
+    assert (work.mids + work.part[:, None] <= high[:, None]).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_buckets_never_decrease_with_the_score(seed):
+    _, frame, work, _, rng = ready(seed)
+    low, high = some_box(rng, frame.size)
+    take_apart(frame.rows, work, np.zeros(1, np.int32), low, high, 0, -1, False, NOBODY)
+    base, knee = work.map[:2]
+    ends = [
+        rng.uniform(base - 1, knee + 1, 400),
+        base + 1e-13 * rng.normal(size=40),
+        [base, knee, 1e300, -1e300],
+    ]
+    ends = np.sort(np.concatenate(ends))
+    buckets = [int(bucket(work, end)) for end in ends]
+    assert (np.diff(buckets) >= 0).all()
+    assert buckets[0] == 0
+    assert buckets[-1] == work.up_count.shape[1] - 1
+
+
+def test_pairs_show_more_than_ranges():
+    """Two rows side by side far from all others: ranges tell them apart late, their difference at once."""
+    X = np.array([[50.0, 50.0], [50.1, 50.1], [0.0, 1.0], [1.0, 0.0]])
+    listed = list_rows(RankingProblem.from_labels(X, [1, 0, 1, 0], [1.0, 0.5, 0.0, 0.0]))
+    frame = row_frame(listed, basis=np.eye(2))
+    work = fresh_work(4, 2, frame.rows.counts)
+    low, high = np.array([1.0, 0.5]), np.array([1.0, 1.0])
+    rows = np.flatnonzero(frame.rows.child == 0).astype(np.int32)
+    size = gather(frame.rows, work, rows, low, high)
+    assert 0 <= look_closer(frame.rows, work, size, NOBODY) < listed.gains.most
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -80,8 +153,8 @@ def test_rows_that_are_dropped_change_no_value_in_the_box(seed):
     dropped = 0
     for _ in range(4):
         low, high = some_box(rng, frame.size)
-        kept = look(rows, work, np.zeros(1, np.int32), low, high, 0, -1, np.zeros(1, np.int64))[1]
-        chosen = set(work.ids[:kept].tolist())
+        kept = take_apart(rows, work, np.zeros(1, np.int32), low, high, 0, 1 << 62, False, NOBODY)[1]
+        chosen = set(work.carried[:kept].tolist())
         is_kept = kept_items(X, listed, frame, parents, chosen)
         dropped += int((~is_kept).sum())
         for _ in range(20):

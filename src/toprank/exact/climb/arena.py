@@ -35,6 +35,9 @@ FOCUS_PAIRS = 20_000
 FOCUS_LENGTH = 256
 """Of a long list among many queries, no more than so many items from the top."""
 
+HEAD_LENGTH = 4
+"""Where the first places of one list count, so many times as many rows are looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Picked:
@@ -157,7 +160,7 @@ class ListView:
         changes = np.flatnonzero(np.diff(self._tables[0]))
         self._depth = int(changes[-1]) + 1 if len(changes) else 0
         n = int(n_pos[0] + n_neg[0])
-        self._shallow = len(queries) == 1 and tables[0].linear and self._depth <= n // 4
+        self.shallow = len(queries) == 1 and tables[0].linear and self._depth <= n // 4
         self.whole = int(self._pairs.sum()) <= MOST_PAIRS
 
     def value(self, scores: Floats, eps: float) -> float:
@@ -165,7 +168,7 @@ class ListView:
         from toprank.exact.climb import _kernels
 
         upper, lower = scores[self._upper], scores[self._lower]
-        if self._shallow:
+        if self.shallow:
             return self._value_of_head(upper, lower, eps)
         if len(self._queries) == 1:
             upper, lower = np.sort(upper), np.sort(lower)
@@ -186,6 +189,19 @@ class ListView:
         ends = np.array([0, len(top_upper)]), np.array([0, len(top_lower)])
         head = _kernels.list_value(top_upper, top_lower, *ends, *self._tables, eps)
         return float(head) + (len(upper) - len(top_upper)) * float(weights[n - 1])
+
+    def head(self, scores: Floats) -> tuple[Rows, ListView]:
+        """Of one list, the rows now near its top, several times as many as places count; a view of them."""
+        upper, lower, table = self._queries[0]
+        rows, length = np.concatenate((upper, lower)), HEAD_LENGTH * self._depth
+        kept = (
+            np.sort(np.argpartition(-scores[rows], length - 1)[:length])
+            if length < len(rows)
+            else np.arange(len(rows))
+        )
+        number, places = int(np.searchsorted(kept, len(upper))), np.arange(len(kept))
+        parts = places[:number], places[number:]
+        return rows[kept], ListView([(*parts, table.head(number, len(kept) - number))])
 
     def pick(self, scores: Floats | None, rng: np.random.Generator) -> Picked:
         """All pairs when there are few enough, else those of items near the top, of some queries."""

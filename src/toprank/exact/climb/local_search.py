@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.control import Progress, Run
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.climb.arena import Arena, best_on_line, dense, view_of
+from toprank.exact.climb.head import LEAST_LEAD, Head, head_of
 from toprank.exact.problem import RankingProblem
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ SUBSPACE = 24
 ROUND = 10
 """Lines in a part of the problem between two looks at the whole."""
 
-LEAST_LEAD = 1e-12
-"""What counts as won while searching, in units of the scaled features: above rounding."""
 LOOK_SECONDS = 0.2
 """Between two looks at the clock; fewer where less time is left."""
 FARTHEST, MOST_FACTORED = 16.0, 2_000_000_000
@@ -250,9 +249,12 @@ class LocalSearch:
 
     # -- spaces -------------------------------------------------------------------------------
 
-    def _part_arena(self) -> Arena:
-        """Pairs near the top (or a sample) and, for wide data, a random subspace through the answer."""
-        picked = self._view.pick(np.asarray(self._rows @ self._coef), self._rng)
+    def _part_arena(self) -> Arena | Head:
+        """The head, pairs near the top or a sample; for wide data, a random subspace through the answer."""
+        scores = np.asarray(self._rows @ self._coef)
+        if self._factors is not None and (head := head_of(self._view, scores, self._rows, self._factors[0])):
+            return head
+        picked = self._view.pick(scores, self._rng)
         if self._factors is not None:
             basis, axes = self._factors
             return Arena(picked, dense(self._rows[picked.rows]) @ basis, basis, axes)

@@ -11,14 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from toprank.exact.rows._row_kernels import (
-    JIT,
-    keep_rows,
-    measure_all,
-    place_centre,
-    refine,
-    set_middle,
-)
+from toprank.exact.rows._row_kernels import JIT
 
 HURRY_EVERY = 64
 """Positives between two looks at whether to be done soon."""
@@ -173,44 +166,3 @@ def value_at_middle(rows, work, size):
         if rows.ups[work.ids[a]] > 0:
             work.lost[a] = work.rival_sum[from_on(work.rival_low, found, work.score[a] - work.spread[a])]
     return tally(rows, work, size)
-
-
-@njit(**JIT)
-def look(rows, work, ids, low, high, target, limit, hurry):
-    """Bound a box: (bound above the floor, groups kept in `work.ids`, the axis to halve, the middle's value).
-
-    A bound below the target ends it, and nothing else is then worked out; pairs are looked at where the
-    ranges of rows already bring the bound down to `limit`.
-    """
-    work.ids[: ids.size] = ids
-    set_middle(work, low, high)
-    place_centre(rows, work, ids.size)
-    measure_all(rows, work, ids.size)
-    size = keep_rows(rows, work, ids.size)
-    size = keep_rows(rows, work, refine(rows, work, size))
-    found = sort_rivals(rows, work, size, work.low)
-    count_by_ranges(rows, work, size, found)
-    bound = tally(rows, work, size)
-    if bound < target:
-        return bound, size, 0, 0
-    if bound > limit or not count_by_pairs(rows, work, size, found, hurry):
-        pull_by_rows(rows, work, size)
-        return bound, size, axis_to_halve(work), value_at_middle(rows, work, size)
-    bound = tally(rows, work, size)
-    if bound < target:
-        return bound, size, 0, 0
-    return bound, size, axis_to_halve(work), value_at_middle(rows, work, size)
-
-
-@njit(**JIT)
-def axis_to_halve(work):
-    """The axis along which undecided pairs change most, or, where none do, the widest."""
-    best, most = 0, -1.0
-    for j in range(work.mid.size):
-        if work.pull[j] * work.half[j] > most:
-            best, most = j, work.pull[j] * work.half[j]
-    if most <= 0:
-        for j in range(work.mid.size):
-            if work.half[j] > work.half[best]:
-                best = j
-    return best

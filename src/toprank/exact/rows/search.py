@@ -1,10 +1,11 @@
 """Exact search on a long list of which only the top counts: boxes of directions that carry rows, not pairs.
 
 All directions are covered by the faces of a cube in the coordinates of `rows.frame`. A box carries the
-rows that can still matter in it, in groups as fine as the box (`_row_kernels`); it is bounded by counting the
-pairs that are lost all over it, by the ranges of rows and then, where they are few, pair by pair
-(`_bound_kernels`), and halved along the axis on which undecided pairs change most. Memory is linear in the
-rows; the open box with the largest bound comes first, so that the bound falls steadily.
+rows that can still matter in it, in groups (`_row_kernels`). It is cut into sixteen parts along the axes on
+which rows change most, and all of them are bounded at once, by counting the pairs that the ranges of rows
+show to be lost all over a part (`_part_kernels`); where that closes boxes, pairs are looked at one by one
+first (`_bound_kernels`). Memory is linear in the rows; the open box with the largest bound comes first, so
+that the bound falls steadily.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ from toprank.exact.rows.worker import RowBox, RowWorker
 __all__ = ["RowSearch"]
 
 Floats = NDArray[np.float64]
-BOXES_AT_A_TIME = 64
-"""A worker gives back what is left of a box after so many: the one with the largest bound is never far."""
 MANY_OPEN = 200_000
 """With so many open boxes, workers stay with theirs, so that memory does not grow without end."""
 MOST_STUCK = 64
@@ -92,13 +91,21 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
 
     def _make_workers(self) -> list[RowWorker]:
         gains = self._listed.gains
-        workers = [RowWorker(self._frame, gains.floor, gains.most) for _ in range(self._n_jobs)]
+        workers = [RowWorker(self._frame, gains.floor) for _ in range(self._n_jobs)]
         for worker in workers:
             worker.expect(self._target - 1)
         return workers
 
     def _run(self, worker: RowWorker, seconds: float) -> None:
-        worker.run(self._target, seconds, BOXES_AT_A_TIME if len(self._heap) < MANY_OPEN else 1 << 62)
+        worker.run(self._target, seconds, self._next_bound())
+
+    def _next_bound(self) -> int:
+        """Workers stay with boxes that are as good as the best that waits; where many wait, with any."""
+        with self._lock:
+            return self._heap_top()
+
+    def _heap_top(self) -> int:
+        return -self._heap[0][0] if 0 < len(self._heap) < MANY_OPEN else -1
 
     def _after(self, worker: RowWorker, result: None) -> bool:
         """Book what a run brought: answers, boxes too small to halve; whether the rest should come back."""
@@ -107,7 +114,7 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
         found, worker.found = worker.found, []
         for point in found:
             self._consider(point)
-        return worker.looked >= BOXES_AT_A_TIME or not worker.busy or self._idle > 0
+        return not worker.busy or self._idle > 0 or worker.bound < self._heap_top()
 
     def _consider(self, point: Floats) -> None:
         """Note a candidate, and go on from its value."""

@@ -1,4 +1,4 @@
-"""One thread's share of a search by rows: a handful of boxes around the best one, looked at one by one."""
+"""One thread's share of a search by rows: a handful of boxes around the best one, taken apart one by one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from toprank.exact.rows.frame import RowFrame
 
-__all__ = ["SMALLEST_BOX", "RowBox", "RowWorker"]
+__all__ = ["RowBox", "RowWorker"]
 
 Floats = NDArray[np.float64]
-SMALLEST_BOX = 2.0**-36
-"""Boxes are not halved along an axis on which they are this small: rounding must stay well below it."""
-SOME_LOSS = 0.999
-"""Pairs are looked at where the ranges of rows show a loss already: a bound below this share of a perfect
-list. Where they show none, pairs show next to nothing. Not tuned."""
+WORTH_A_LOOK, LOOK_EVERY, MEMORY = 0.5, 64, 0.1
+"""Pairs are looked at while that closes more than this share of boxes, of the last ten or so, and otherwise
+once in so many, to see whether it does by now. Towards the end of a proof (four scores of census) it closes
+nine boxes of ten, on the way there one of ten, and takes longer than cutting them. Not tuned."""
+MOST_CARRIED = 4096
+"""Groups that a box carries at most, to bound memory; beyond, it carries those of the one it was cut from."""
 RUN_SECONDS = 0.03
 """A run returns after about so long: the driver looks at the clock every 0.1 s."""
 
@@ -42,8 +43,6 @@ class RowWorker:
     frame : RowFrame
     floor : int
         Value when every pair is lost, which the kernels count from.
-    most : int
-        What a perfect list is worth more than that.
 
     Attributes
     ----------
@@ -55,21 +54,19 @@ class RowWorker:
         Boxes too small to halve, likewise.
     """
 
-    def __init__(self, frame: RowFrame, floor: int, most: int) -> None:
-        from toprank.exact.rows import _bound_kernels
+    def __init__(self, frame: RowFrame, floor: int) -> None:
+        from toprank.exact.rows import _part_kernels
         from toprank.exact.rows._row_kernels import fresh_work
 
-        self._look, self._rows, self._floor = _bound_kernels.look, frame.rows, floor
+        self._apart, self._rows, self._floor = _part_kernels.take_apart, frame.rows, floor
         leaves = (len(frame.rows.Z) + 1) // 2
         self._work = fresh_work(leaves, frame.size, frame.rows.counts)
-        self._limit = int(SOME_LOSS * most)
         self._hurry = np.zeros(1, dtype=np.int64)
         self._heap: list[tuple[int, int, RowBox]] = []
         self._serial = 0
         self._best = -1
-        self._shared: NDArray[np.int32] | None = None
+        self._success = 1.0
         self.nodes = 0
-        self.looked = 0
         self.found: list[Floats] = []
         self.stuck: list[RowBox] = []
 
@@ -85,7 +82,6 @@ class RowWorker:
 
     def load(self, node: RowBox) -> None:
         """Begin with one box."""
-        self.looked, self._shared = 0, None
         self._push(node)
 
     def hurry(self, wanted: bool) -> None:
@@ -97,20 +93,15 @@ class RowWorker:
         self._best = value
 
     def give_back(self) -> tuple[bytes | None, list[RowBox], bytes]:
-        """Stop here: nothing for the log, and the boxes that are left.
-
-        They all carry the rows of the box begun with: lists of their own would fill memory, and are found
-        again in no time.
-        """
-        shared = self._shared
-        opened = [box if shared is None else box._replace(groups=shared) for _, _, box in self._heap]
+        """Stop here: nothing for the log, and the boxes that are left."""
+        opened = [box for _, _, box in self._heap]
         self._heap = []
         return None, opened, b""
 
-    def run(self, target: int, seconds: float, most: int) -> None:
-        """Look at boxes for a moment, `most` of them at most since the first was loaded."""
+    def run(self, target: int, seconds: float, least: int) -> None:
+        """Look at boxes for a moment, as long as there are some with bounds of at least `least`."""
         deadline = time.perf_counter() + min(seconds, RUN_SECONDS)
-        while self._heap and self.looked < most and not self._hurry[0]:
+        while self._heap and -self._heap[0][0] >= least and not self._hurry[0]:
             box = heapq.heappop(self._heap)[2]
             if box.bound >= target:
                 self._take_apart(box, target)
@@ -118,28 +109,38 @@ class RowWorker:
                 break
 
     def _take_apart(self, box: RowBox, target: int) -> None:
-        """Bound one box and, where it may reach the target, halve it."""
+        """Cut one box into parts, bound them and keep those that may reach the target."""
         r = len(box.place) // 2
         low, high = box.place[:r], box.place[r:]
-        above, kept, axis, middle = self._look(
-            self._rows, self._work, box.groups, low, high, target - self._floor, self._limit, self._hurry
+        work, best, closely = self._work, self._best - self._floor, self._closely()
+        parts, kept, middle, bound = self._apart(
+            self._rows, work, box.groups, low, high, target - self._floor, best, closely, self._hurry
         )
-        self.nodes += 1
-        self.looked += 1
-        bound = min(box.bound, int(above) + self._floor)
-        if bound < target:
-            return
-        if int(middle) + self._floor > self._best:
+        self.nodes += max(int(parts), 1)
+        if bound > -2:
+            self._success += MEMORY * ((parts == 0) - self._success)
+        if bound >= 0:
+            box = box._replace(bound=min(box.bound, int(bound) + self._floor))
+        if int(middle) > best:
             self._best = int(middle) + self._floor
             self.found.append(0.5 * (low + high))
-        groups = self._work.ids[:kept].copy()
-        if self._shared is None:
-            self._shared = groups
-        parts = halves(box.place, int(axis))
-        for half in parts:
-            self._push(RowBox(bound, half, groups))
-        if not parts:
-            self.stuck.append(box._replace(bound=bound))
+        if parts == 1:
+            self.stuck.append(box)
+        elif parts > 1:
+            self._keep_parts(box, target, int(parts), int(kept))
+
+    def _closely(self) -> bool:
+        """Whether to look at pairs: where that has closed boxes often enough, and now and then to see."""
+        return self._success > WORTH_A_LOOK or self.nodes // 16 % LOOK_EVERY == 0
+
+    def _keep_parts(self, box: RowBox, target: int, parts: int, kept: int) -> None:
+        """The parts of a box that may reach the target, as boxes."""
+        work = self._work
+        groups = work.carried[:kept].copy() if kept <= MOST_CARRIED else box.groups
+        bounds = np.minimum(work.bounds[:parts] + self._floor, box.bound)
+        for p in np.flatnonzero(bounds >= target).tolist():
+            place = np.concatenate((work.mids[:, p] - work.part, work.mids[:, p] + work.part))
+            self._push(RowBox(int(bounds[p]), place, groups))
 
     def _push(self, box: RowBox) -> None:
         self._serial += 1
@@ -147,21 +148,3 @@ class RowWorker:
 
     def rehearse(self) -> Any:
         """Nothing is compiled that a search does not call at once."""
-
-
-def halves(place: Floats, axis: int) -> list[Floats]:
-    """The two halves of a box along an axis, or along its widest where that is too narrow; none at all there.
-
-    >>> [half.tolist() for half in halves(np.array([1.0, -1.0, 1.0, 1.0]), 1)]
-    [[1.0, -1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0]]
-    """
-    r = len(place) // 2
-    widths = place[r:] - place[:r]
-    if widths[axis] <= SMALLEST_BOX:
-        axis = int(np.argmax(widths))
-    if widths[axis] <= SMALLEST_BOX:
-        return []
-    middle = 0.5 * (place[axis] + place[r + axis])
-    lower, upper = place.copy(), place.copy()
-    lower[r + axis] = upper[axis] = middle
-    return [lower, upper]
