@@ -110,6 +110,7 @@ def test_rank_score_and_verify(folder):
     assert "was checked, and holds" in run(POORER + BOTH, model, data)
 
 
+@pytest.mark.slow
 def test_json_means_the_same_in_ascii(folder, capsys):
     options = [
         "rank",

@@ -165,6 +165,7 @@ print(DirectRanker(random_state=3).fit(X, y).coef_.tolist())
 """
 
 
+@pytest.mark.slow
 def test_same_seed_same_answer_in_another_process():
     there = subprocess.run([sys.executable, "-c", CODE], capture_output=True, check=True, text=True).stdout
     with contextlib.redirect_stdout(io.StringIO()) as here:

@@ -164,6 +164,7 @@ def _said(folder):
     return (folder.parent / "said").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_killed_midway_and_started_again_it_ends_with_the_same_figures(tmp_path):
     rudin_wang = paper("rudin-wang-2018")
@@ -187,7 +188,7 @@ def test_killed_midway_and_started_again_it_ends_with_the_same_figures(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, jobs):
     folder = tmp_path / "results"
     process = _start(folder, jobs)

@@ -202,6 +202,7 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the peak of its memory")
 def test_a_hundred_thousand_rows_take_less_than_a_gigabyte():
     done = subprocess.run(
