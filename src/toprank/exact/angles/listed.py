@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.arithmetic.rational import is_sparse
-from toprank.exact.objective import Objective
+from toprank.exact.by_rows import ByRows, restricted_rows
 from toprank.exact.problem import RankingProblem
-from toprank.exact.rounding import Scale, value_scale
 
 if TYPE_CHECKING:
     from toprank.exact.angles._angle_kernels import Lists
@@ -22,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["MOST_FEATURES", "AngleRows", "angle_rows", "why_not"]
 
 Floats = NDArray[np.float64]
-VALUE_BITS = 60
-"""Sums of what positives are worth fit into 61 bits."""
 MOST_FEATURES = 2
 """A direction is one angle."""
 
@@ -40,7 +34,7 @@ def why_not(problem: RankingProblem) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class AngleRows:
+class AngleRows(ByRows):
     """Lists by their different rows; equal ones are one row with several items.
 
     Parameters
@@ -62,22 +56,11 @@ class AngleRows:
     ([0.0, 1.0, 2.0], [1, 2], [0, 1])
     """
 
-    problem: RankingProblem
     rows: Floats
     upper: NDArray[np.int64]
     lower: NDArray[np.int64]
     upper_list: NDArray[np.int32]
     lower_list: NDArray[np.int32]
-
-    @property
-    def objective(self) -> Objective:
-        """What lost pairs cost."""
-        return self.problem.objective
-
-    @cached_property
-    def scale(self) -> Scale:
-        """Between values and whole numbers."""
-        return value_scale(self.objective.size, VALUE_BITS)
 
     @cached_property
     def lists(self) -> Lists:
@@ -101,21 +84,12 @@ class AngleRows:
             factor=factor,
         )
 
-    def sure_value(self, coef: Floats) -> Fraction:
-        """A value that coefficients of the scaled features have at least."""
-        value = self.problem.evaluate(self.problem.unscale(coef))
-        return Fraction(math.nextafter(value, -math.inf))
-
 
 def angle_rows(problem: RankingProblem, columns: ArrayLike | None = None) -> AngleRows:
     """The lists of a problem by their rows, restricted to some columns when asked."""
-    kept = np.arange(problem.n_features) if columns is None else np.asarray(columns, dtype=np.int64)
-    if problem.penalty or len(kept) < problem.n_features:
-        problem = problem.restricted(kept)
-    scaled: Any = problem.scaled
-    scaled = np.asarray(scaled.toarray() if is_sparse(scaled) else scaled)
+    problem, scaled = restricted_rows(problem, columns)
     both = np.zeros((len(scaled), MOST_FEATURES))
-    both[:, : scaled.shape[1]] = scaled + 0.0  # minus zero is zero
+    both[:, : scaled.shape[1]] = scaled
     rows, number = _different(both)
     upper, upper_list = _items(number, [upper for upper, _, _ in problem.queries])
     lower, lower_list = _items(number, [lower for _, lower, _ in problem.queries])

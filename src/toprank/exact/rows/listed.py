@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.exact.arithmetic.rational import is_sparse
-from toprank.exact.objective import Objective
+from toprank.exact.by_rows import ByRows, restricted_rows
 from toprank.exact.problem import RankingProblem
-from toprank.exact.rounding import Scale, value_scale
+from toprank.exact.rounding import Scale
 from toprank.statistics import CountTable
 
 __all__ = ["Gains", "ListRows", "list_rows", "places_that_count", "why_not"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-VALUE_BITS = 60
-"""Sums of what positives are worth fit into 61 bits."""
 MOST_ENTRIES = 4_000_000
 """Of a table of what positives are worth by place and by lost pairs, where it must be written out."""
 
@@ -116,7 +110,7 @@ def why_not(problem: RankingProblem) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class ListRows:
+class ListRows(ByRows):
     """One list by its rows: equal ones are one row that stands for several items.
 
     Parameters
@@ -136,20 +130,9 @@ class ListRows:
     ([0.0, 1.0, 2.0], [0, 1, 1], [1, 1, 0])
     """
 
-    problem: RankingProblem
     rows: Floats
     ups: Whole
     lows: Whole
-
-    @property
-    def objective(self) -> Objective:
-        """What lost pairs cost."""
-        return self.problem.objective
-
-    @cached_property
-    def scale(self) -> Scale:
-        """Between values and whole numbers."""
-        return value_scale(self.objective.size, VALUE_BITS)
 
     @cached_property
     def gains(self) -> Gains:
@@ -157,19 +140,10 @@ class ListRows:
         upper, lower, table = self.problem.queries[0]
         return _gains(table, len(upper), len(lower), self.scale)
 
-    def sure_value(self, coef: Floats) -> Fraction:
-        """A value that coefficients of the scaled features have at least."""
-        value = self.problem.evaluate(self.problem.unscale(coef))
-        return Fraction(math.nextafter(value, -math.inf))
-
 
 def list_rows(problem: RankingProblem, columns: ArrayLike | None = None) -> ListRows:
     """The list of a problem by its rows, restricted to some columns when asked."""
-    kept = np.arange(problem.n_features) if columns is None else np.asarray(columns, dtype=np.int64)
-    if problem.penalty or len(kept) < problem.n_features:
-        problem = problem.restricted(kept)
-    scaled: Any = problem.scaled
-    scaled = np.asarray(scaled.toarray() if is_sparse(scaled) else scaled) + 0.0  # minus zero is zero
+    problem, scaled = restricted_rows(problem, columns)
     upper, lower, _ = problem.queries[0]
     used = np.concatenate((upper, lower))
     rows, place = np.unique(scaled[used], axis=0, return_inverse=True)
