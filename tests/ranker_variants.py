@@ -176,18 +176,18 @@ MODES = {
         ],
     ),
     "RankThenRerank": (
-        {"time_limit": 1},
+        {"top": 15, "time_limit": 1},
         [
             *modes("cv", None),
             *modes("reranker", toprank.RankSVM()),
-            {"reranker": QUICK, "n_bags": 2},
+            {"reranker": QUICK, "n_bags": 2, "time_limit": None},
             {"reranker": QUICK, "base": HistGradientBoostingClassifier(max_iter=5)},
             {"reranker": QUICK, "base": toprank.RankSVM()},
             {"reranker": toprank.RankRLS(), "base": LinearRegression(), "levels": "continuous"},
         ],
     ),
     "RankThenRerankCV": (
-        {"tops": (20, 40), "reranker": QUICK, "base_cv": None, "cv": 2},
+        {"tops": (10, 15), "reranker": QUICK, "base_cv": None, "cv": 2},
         [
             *modes("penalties", (0.0, 0.2)),
             {"reranker": toprank.RankRLS(), "base": LinearRegression(), "levels": "continuous"},

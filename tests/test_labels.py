@@ -98,6 +98,7 @@ def test_unclear_labels_are_guessed_aloud(labels):
 
 QUICK = {
     "BaggedRanker": {"n_bags": 2},
+    "RankThenRerankCV": {"tops": (10, 15), "reranker": toprank.DirectRanker(n_restarts=1), "cv": 2},
     "TopEnsemble": {"members": [("svm", toprank.RankSVM()), ("boost", toprank.RankBoost())], "cv": 2},
 }
 """Of rankers that fit many others: fewer of them."""

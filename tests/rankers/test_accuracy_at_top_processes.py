@@ -126,6 +126,7 @@ def test_a_dask_cluster_gives_the_same_coefficients(many, cluster):
         assert len(seen) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.wall_clock
 @needs_dask
 def test_a_dask_worker_killed_midway_costs_time_not_the_result(many, cluster):

@@ -21,6 +21,7 @@ from toprank.base import RankingData
 from toprank.control import Run, SearchStoppedWarning, Status
 from toprank.exact import RankingProblem
 from toprank.rankers.parts.starts import logistic_direction
+from turns import first_in_every_run
 
 
 @contextlib.contextmanager
@@ -40,7 +41,9 @@ def noisy(n=200, d=5, seed=0):
 
 @pytest.mark.parametrize(
     "statistic",
-    ["dcg", "auc", "ndcg@10", "precision@20", "reciprocal_rank_sum", "partial_auc@30", "p_norm(p=2)"],
+    first_in_every_run(
+        ["dcg", "auc", "precision@20", "ndcg@10", "reciprocal_rank_sum", "partial_auc@30", "p_norm(p=2)"], 3
+    ),
 )
 def test_beats_its_start_in_the_statistic_it_maximises(statistic):
     X, y = noisy()
@@ -134,6 +137,7 @@ def test_identical_rows_still_give_a_ranker():
     assert np.ptp(ranker.decision_function(np.ones((3, 2)))) == 0
 
 
+@pytest.mark.slow
 def test_long_sparse_and_wide_lists():
     """Too many pairs to cross them all, too many columns to whiten, mostly zeros: better than the start."""
     rng = np.random.default_rng(0)

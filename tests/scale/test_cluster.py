@@ -76,6 +76,7 @@ def test_a_scheduler_that_is_gone_is_named(fragile):
         list(found)
 
 
+@pytest.mark.slow
 def test_a_cluster_reproduces_what_one_process_does(cluster, tmp_path):
     cells = arm_cells("someone-2020", QUICK, QUICK.arms[0], 1.0)
     found = []

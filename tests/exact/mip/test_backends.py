@@ -74,6 +74,7 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_without_the_other_solvers_the_tests_pass_and_say_what_was_not_run():
     root = Path(__file__).parents[3]
     tests = ("test_other_back_ends_agree", "test_every_formulation_reaches_the_enumerated_optimum[3]")

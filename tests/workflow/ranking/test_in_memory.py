@@ -191,6 +191,7 @@ def test_new_items_that_do_not_fit_are_refused_before_the_search(source, monkeyp
         rank_items(source, RankOptions(), new=Table(_frame(5).drop(columns="kind"), source="new.csv"))
 
 
+@pytest.mark.slow
 def test_same_seed_same_answer_and_another_seed_another(source):
     one, other = (rank_items(source, RankOptions(splits=1, seed=3, time_limit=None)) for _ in range(2))
     third = rank_items(source, RankOptions(ranker="logistic", splits=1, seed=4))
