@@ -16,6 +16,7 @@ from toprank.control import Run, Status
 from toprank.exact import RankingProblem, verify
 from toprank.exact.rows.listed import list_rows, why_not
 from toprank.exact.rows.search import RowSearch
+from toprank.exact.rows.worker import differences
 from toprank.exact.search.choice import by_rows, compile_for
 from toprank.exact.search.driver import search
 
@@ -210,3 +211,14 @@ def test_a_hundred_thousand_rows_take_less_than_a_gigabyte():
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 1_000_000  # in kilobytes
+
+
+@pytest.mark.parametrize("largest", [300, 2**15, 2**24])
+def test_groups_are_the_same_after_their_differences(largest):
+    """Close ones take two bytes each, and those far apart are not cut off."""
+    rng = np.random.default_rng(0)
+    groups = rng.choice(largest, 200, replace=False).astype(np.int32)
+    kept = differences(groups)
+    assert kept.dtype == (np.uint16 if np.diff(np.sort(groups), prepend=0).max() < 2**16 else np.int32)
+    assert np.array_equal(np.cumsum(kept, dtype=np.int32), np.sort(groups))
+    assert differences(groups[:0]).size == 0

@@ -37,7 +37,7 @@ from toprank.exact.rows._row_kernels import (
 )
 
 FEW_GROUPS = 4096
-"""Up to so many groups in a box its middle and its pairs are looked at, and its parts carry them all."""
+"""Up to so many groups in a box its middle and its pairs are looked at."""
 HEAD = 8
 """Buckets are fine up to where so small a share of the first places begins."""
 SMALLEST_WIDTH = 2.0**-36
@@ -110,27 +110,29 @@ def make_finer(rows, work, size):
     the rows that matter end, once more at the end.
     """
     r, doubt, least = work.mid.size, blur(work), work.least[0]
-    a, before = 0, size
+    mid, half, part, centre, ids = work.mid, work.half, work.part, work.centre, work.ids
+    a = 0
     while a < size:
-        i = work.ids[a]
-        score, reach, own, wide = 0.0, 0.0, 0.0, 0.0
+        i = ids[a]
+        score, wide, reach, spread, more = 0.0, 0.0, 0.0, 0.0, 0.0
         for j in range(r):
-            gap = rows.Z[i, j] - work.centre[j]
-            score += gap * work.mid[j]
-            wide += abs(gap) * work.half[j]
-            reach += abs(gap) * work.part[j]
-            own += rows.extent[i, j] * work.far[j]
-        if score + (wide + own + rows.doubt[i] + doubt) < least:
+            gap, size_of = rows.Z[i, j] - centre[j], rows.extent[i, j]
+            score += gap * mid[j]
+            wide += abs(gap) * half[j]
+            reach += abs(gap) * part[j]
+            spread += size_of * abs(mid[j])
+            more += size_of * half[j]
+        whole = wide + spread + more + rows.doubt[i] + doubt
+        if score + whole < least:
             size -= 1
-            work.ids[a] = work.ids[size]
-        elif rows.child[i] > 0 and own > COARSE * reach:
-            work.ids[a], work.ids[size] = rows.child[i], rows.child[i] + 1
+            ids[a] = ids[size]
+        elif rows.child[i] > 0 and spread + more > COARSE * reach:
+            ids[a], ids[size] = rows.child[i], rows.child[i] + 1
             size += 1
         else:
+            work.score[a], work.spread[a] = score, spread
+            work.low[a], work.high[a] = score - whole, score + whole
             a += 1
-    if size == before:
-        return size
-    measure_all(rows, work, size)
     return keep_rows(rows, work, size)
 
 
@@ -141,7 +143,8 @@ def count_parts(rows, work, size):
     The buckets are what `bucket` says, for all parts at once; one long function, since calls for each row
     would take longer than what they do.
     """
-    r, doubt, far, part, centre = work.mid.size, blur(work), work.far, work.part, work.centre
+    r, doubt, far, half, part = work.mid.size, blur(work), work.far, work.half, work.part
+    centre = work.centre
     base, knee, fine, coarse = work.map[0], work.map[1], work.map[2], work.map[3]
     scores, spots, mids, up_count, low_count = (
         work.scores,
@@ -154,12 +157,13 @@ def count_parts(rows, work, size):
     low_count[:] = 0
     for a in range(size):
         i = work.ids[a]
-        reach = rows.doubt[i] + doubt
+        reach, inner = rows.doubt[i] + doubt, 0.0
         for p in range(PARTS):
             scores[p] = 0.0
         for j in range(r):
             gap = rows.Z[i, j] - centre[j]
             reach += abs(gap) * part[j] + rows.extent[i, j] * far[j]
+            inner += abs(gap) * (half[j] - part[j])
             for p in range(PARTS):
                 scores[p] += gap * mids[j, p]
         up, low = np.int32(rows.ups[i]), np.int32(rows.lows[i])
@@ -170,7 +174,7 @@ def count_parts(rows, work, size):
                 spots[p] = first + np.int32(min(max((end - knee) * coarse, 0.0), COARSER - 1.0))
             for p in range(PARTS):
                 up_count[p, spots[p]] += up
-        if low > 0:
+        if low > 0 and work.score[a] + inner - reach > base:  # otherwise in the lowest bucket of every part
             for p in range(PARTS):
                 end = scores[p] - reach
                 first = np.int32(min(max((end - base) * fine, 0.0), float(FINE)))
@@ -183,10 +187,16 @@ def count_parts(rows, work, size):
 def worth_of_part(rows, ups, lows):
     """Value above the floor when a positive loses to the negatives in higher buckets only."""
     total, j, c = 0, 0, 0
+    by_place = rows.stride == 1
     for b in range(BUCKETS - 1, -1, -1):
-        for _ in range(min(np.int64(ups[b]), rows.places - j)):
-            total += rows.table[rows.stride * j + c]
-            j += 1
+        more = min(np.int64(ups[b]), rows.places - j)
+        if by_place:
+            total += rows.sums[j + c + more] - rows.sums[j + c]
+            j += more
+        else:
+            for _ in range(more):
+                total += rows.table[rows.stride * j + c]
+                j += 1
         c += lows[b]
         if c >= rows.counts or j >= rows.places or j + c >= rows.depth:
             break
@@ -283,9 +293,9 @@ def take_apart(rows, work, ids, low, high, target, best, closely, hurry):
         most = max(most, work.bounds[p])
     if most < target and parts > 1:
         return 0, 0, 0, bound
+    work.carried[:size] = work.ids[:size]
+    carried = size
     if size <= FEW_GROUPS:
-        work.carried[:size] = work.ids[:size]
-        carried = size
         if hope_at_middle(rows, work, size) > best:
             middle = value_at_middle(rows, work, size)
             measure_all(rows, work, size)

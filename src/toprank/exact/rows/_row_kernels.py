@@ -56,6 +56,8 @@ class Rows(NamedTuple):
     table: NDArray[np.int64]
     """What the j-th best positive with c negatives at or above is worth above the floor, in whole numbers:
     ``table[stride * j + c]`` for j < places and c < counts, otherwise nothing."""
+    sums: NDArray[np.int64]
+    """Of the first entries of the table, for each number of them."""
     stride: int
     places: int
     counts: int

@@ -118,7 +118,8 @@ def _tree(listed: ListRows, basis: Floats) -> Rows:
     middle, extent, doubts = np.empty((groups, r)), np.empty((groups, r)), np.zeros(groups)
     up, low, child = np.zeros(groups, np.int64), np.zeros(groups, np.int64), np.zeros(groups, np.int32)
     grow(Z, doubt, listed.ups, listed.lows, middle, extent, doubts, up, low, child)
-    fixed = (gains.table, gains.stride, gains.places, gains.counts, gains.depth)
+    sums = np.concatenate(([0], np.cumsum(gains.table)))
+    fixed = (gains.table, sums, gains.stride, gains.places, gains.counts, gains.depth)
     return Rows(middle, extent, doubts, child, up, low, *fixed)
 
 

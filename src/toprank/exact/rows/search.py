@@ -25,8 +25,9 @@ from toprank.exact.rows.worker import RowBox, RowWorker
 __all__ = ["RowSearch"]
 
 Floats = NDArray[np.float64]
-MANY_OPEN = 200_000
-"""With so many open boxes, workers stay with theirs, so that memory does not grow without end."""
+MANY_OPEN = 1_000_000
+"""With so many open boxes, workers stay with theirs, so that memory does not grow without end; the bound
+hardly falls from then on. An open box takes about 1 KB with the groups it carries."""
 MOST_STUCK = 64
 """So many boxes that rounding leaves open are enough to end a search."""
 
