@@ -41,7 +41,8 @@ def differences(groups: NDArray[np.int32]) -> NDArray[np.uint16] | NDArray[np.in
 
     Most memory of a search is in them. ``np.cumsum`` has the numbers again.
     """
-    steps = np.diff(np.sort(groups), prepend=np.int32(0))
+    ordered = np.sort(groups)
+    steps = np.concatenate((ordered[:1], ordered[1:] - ordered[:-1]))
     return steps.astype(np.uint16) if steps.max(initial=0) < 2**16 else steps
 
 
