@@ -91,7 +91,9 @@ class Progress:
         return relative_gap(self.value, self.bound)
 
 
-STILL_COMPILING = "the proof had not begun: its kernels were still being compiled, which is done once"
+STILL_COMPILING = (
+    "the proof had not begun: its kernels are still being compiled, which goes on by itself and is done once"
+)
 """A note: the bound is no more than what holds for any data."""
 
 
@@ -142,7 +144,7 @@ def warn_if_cut_short(outcome: Outcome, name: str, reached: tuple[float, float] 
         Status.ITERATION_LIMIT: "raise max_iter for a better one",
     }.get(outcome.status)
     if remedy is not None and STILL_COMPILING in outcome.notes:
-        remedy = f"{STILL_COMPILING}: fit again"
+        remedy = f"{STILL_COMPILING}: fit again in a minute"
     if remedy is None and short:
         remedy = "rounding leaves no way further: scale the features to similar ranges, lower C or raise tol"
     if remedy is not None:

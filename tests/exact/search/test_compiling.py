@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -93,19 +95,52 @@ def test_stale_and_damaged_stamps_only_tell_how_long_it_took(fresh, tmp_path, mo
     assert json.loads((tmp_path / "boxes.nbi").read_text())["of"] == compiling._digest()
 
 
-def test_the_process_runs_our_code_and_is_ended_with_this_one(fresh, tmp_path, monkeypatch):
+def test_the_process_runs_our_code(fresh, tmp_path, monkeypatch):
     left = tmp_path / "left"
-    call = (
-        "import sys; sys.path[:] = {path!r}; import {module}; open({name!r}, 'w'); input_ = sys.stdin.read()"
-    )
+    call = "import sys; sys.path[:] = {path!r}; import {module}; open({name!r}, 'w'); sys.stdin.read()"
     monkeypatch.setattr(compiling, "CALL", call)
     process = compiling._spawn(str(left))
     assert process.wait(120) == 0
     assert left.exists()
-    sleeper = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    compiling._end(sleeper)
-    assert sleeper.returncode is not None
-    sleeper.stdin.close()
+
+
+def test_the_process_goes_on_when_the_one_that_wanted_it_is_over(tmp_path):
+    left, told = tmp_path / "left", tmp_path / "told"
+    call = (
+        "import pathlib, time; told = pathlib.Path({name!r}); end = time.monotonic() + 60\n"
+        "while not told.exists() and time.monotonic() < end: time.sleep(0.01)\n"
+        "told.with_name('left').touch()"
+    )
+    code = f"from toprank.exact.search import compiling as c; c.CALL = {call!r}; c._spawn({str(told)!r})"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    assert not left.exists()
+    told.touch()
+    end = time.monotonic() + 60
+    while not left.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert left.exists()
+
+
+def test_two_processes_do_not_compile_the_same_at_once(fresh, tmp_path, monkeypatch):
+    at_once, most = [], []
+
+    def compiles(name):
+        at_once.append(name)
+        most.append(len(at_once))
+        time.sleep(0.1)
+        at_once.remove(name)
+
+    monkeypatch.setattr(compiling, "compile_kernels", compiles)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(compiling.compile_in_turn, ["boxes"] * 3))
+    assert most == [1, 1, 1]
+    assert (tmp_path / "boxes.nbi").exists()
+
+
+def test_where_nothing_can_be_locked_it_compiles_all_the_same(fresh, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "_stamp", lambda name: tmp_path / "missing" / name)
+    compiling.compile_in_turn("boxes")
+    assert fresh == ["boxes"]
 
 
 def test_workers_of_others_and_patient_users_compile_first(monkeypatch):
@@ -173,7 +208,9 @@ def test_the_certificate_and_the_warning_say_that_compiling_took_the_time(proble
         found = search(problem, run)
     assert found.summary().endswith(STILL_COMPILING)
     assert found._repr_html_().count(STILL_COMPILING) == 1
-    with pytest.warns(SearchStoppedWarning, match="still being compiled, which is done once: fit again"):
+    with pytest.warns(
+        SearchStoppedWarning, match="still being compiled, .* done once: fit again in a minute"
+    ):
         warn_if_cut_short(found.outcome, "ExactRanker")
 
 

@@ -2,12 +2,12 @@
 
 Numba keeps what it compiled on disk. When all kernels of a method are there, a stamp beside them says so, and
 loading them takes a second. When they are not, a process of its own compiles them and this one goes on
-without them; where there can be no such process, or it fails, they are compiled here.
+without them; where there can be no such process, or it fails, they are compiled here. That process ends when
+it is done, should this one be over before: with a short time limit the proof would else never be there.
 """
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import json
 import multiprocessing
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ __all__ = [
     "LISTENERS",
     "begin_compiling",
     "compile_and_stamp",
+    "compile_in_turn",
     "kernels_there",
     "names_for",
 ]
@@ -44,10 +45,12 @@ with the seconds it took and a name that begins with "done: "."""
 CALL = (
     # Behind the search itself, which climbs meanwhile, where the system knows of such things.
     "import os, sys; getattr(os, 'nice', int)({behind}); sys.path[:] = {path!r};"
-    " from {module} import compile_and_stamp as c; c({name!r})"
+    " from {module} import compile_in_turn as c; c({name!r})"
 )
 BEHIND = 5
 """By how much the process that compiles stands back: it gets a third of a core that both want."""
+SECONDS_IN_LINE = 600.0
+"""How long such a process waits for another that compiles the same."""
 
 _there: set[str] = set()
 _running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
@@ -86,6 +89,23 @@ def compile_and_stamp(name: str) -> None:
     said = json.dumps({"of": _digest(), "seconds": round(time.perf_counter() - began, 1)})
     with suppress(InputError):  # nowhere to write: the next process compiles as well
         write_whole({stamp: said.encode()})
+
+
+def compile_in_turn(name: str) -> None:
+    """The same, one process at a time: whoever comes second finds it done.
+
+    The lock is a database's, which the system lets go of with the process, however that ends.
+    """
+    import sqlite3  # which some builds of Python lack; then this process fails, and the search compiles
+
+    stamp = _stamp(name)
+    place = ":memory:" if stamp is None else stamp.with_suffix(".lock")
+    # Where nothing can be locked, several do the same work.
+    with suppress(sqlite3.Error), closing(sqlite3.connect(place, SECONDS_IN_LINE)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        compile_and_stamp(name)
+        return
+    compile_and_stamp(name)
 
 
 def _begin(name: str) -> None:
@@ -142,20 +162,11 @@ def _spawn(name: str) -> subprocess.Popen[bytes] | None:
     quiet = subprocess.DEVNULL
     try:
         # A session of its own: Ctrl-C is for the search, which stops; what is compiled serves the next one.
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-c", call], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
         )
     except OSError:
         return None
-    atexit.register(_end, process)
-    return process
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leave nothing running behind."""
-    if process.poll() is None:
-        process.kill()
-        process.wait()
 
 
 # -- the stamp ----------------------------------------------------------------------------------------
