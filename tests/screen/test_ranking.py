@@ -57,3 +57,12 @@ def test_brackets_are_explained_where_there_are_some(report, monkeypatch, splits
     show_ranking(replace(report, held_out=few), {}, head=1)
     assert ("in brackets where four of five such lists lie" in shown.getvalue()) is (splits == 5)
     assert f"({splits} split" in shown.getvalue()
+
+
+@pytest.mark.parametrize("number, words", [(1, "differ in 1 item)"), (3, "differ in 3 items)")])
+def test_how_many_items_logistic_regression_would_have_left_out(report, monkeypatch, number, words):
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=200, highlight=False))
+    found = replace(report.found, different=number)
+    show_ranking(replace(report, delivered="ensemble", found=found, held_out=None), {}, head=1)
+    assert words in shown.getvalue()

@@ -212,9 +212,10 @@ def _beside(report: RankReport) -> str:
 
     if report.found is None or report.delivered == report.baseline:
         return ""
+    different = f"{report.found.different} item{'' if report.found.different == 1 else 's'}"
     return (
-        f", by {label_of(report.baseline)} {report.found.baseline:.3g} ({report.found.different} of the items"
-        f" are not in its first {report.budget})"
+        f", by {label_of(report.baseline)} {report.found.baseline:.3g} (whose first {report.budget} differ in"
+        f" {different})"
     )
 
 
