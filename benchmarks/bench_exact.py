@@ -6,11 +6,14 @@ Seconds are those of the clock, then those of the processor: on a busy machine o
     python benchmarks/bench_exact.py --parts proofs,interrupted
     python benchmarks/bench_exact.py --only pima --seeds 1
     python benchmarks/bench_exact.py --parts gaps --seconds 60
+    python benchmarks/bench_exact.py --parts longer --seconds 3600 --only uis --margin 1e-4
+    python benchmarks/bench_exact.py --parts sets --seconds 120
     python benchmarks/bench_exact.py --parts statistics --seconds 300 --seeds 3 --only pima --method boxes
 
 Data sets come from the folder TOPRANK_DATA. Protocol: training half by the seed, standardised, top K by
 LogisticRegression(C=1e4), log2-DCG. Every line is a process of its own, so that its memory is its own;
-kernels are compiled before the clock starts, and the time that took is shown. Proofs use two threads. The
+kernels are compiled before the clock starts, and the time that took is shown. Proofs use two threads, the
+parts ``longer`` (proofs of minutes to an hour) and ``sets`` (how the search of each data set ends) too. The
 part ``statistics`` proves average precision and positives at the top of the same lists, beside DCG, on one
 thread each. Where no proof is expected the search and HiGHS on the papers' Subrank program run side by side,
 one thread each.
@@ -50,7 +53,7 @@ from toprank.exact.slices.search import SliceSearch
 
 TWO_THREADS, ONE_THREAD = 2, 1
 SEEDS = 5
-PARTS = ("compilation", "proofs", "statistics", "interrupted", "speed", "gaps")
+PARTS = ("compilation", "proofs", "longer", "sets", "statistics", "interrupted", "speed", "gaps")
 STATISTICS = ("dcg", "average_precision", "positives_at_top")
 SECONDS_OF_SPEED = 20.0
 
@@ -131,6 +134,24 @@ def proofs(seeds: int) -> dict[str, Callable[[], Task]]:
             tasks[f"{name}, K = 50, 8 features, seed {seed}"] = partial(dataset, name, 50, seed)
     tasks["continuous n = 250, K = 50, 10 features"] = partial(synthetic, 250, 10, 50)
     return tasks
+
+
+def longer() -> dict[str, Callable[[], Task]]:
+    """What a proof takes minutes or an hour for; UIS with a margin."""
+    return {f"{name}, K = {k}": partial(dataset, name, k, 0) for name in ("pima", "uis") for k in (100, 150)}
+
+
+def every_set() -> dict[str, Callable[[], Task]]:
+    """The top of each data set of up to twenty thousand rows."""
+    names = ("pima", "haberman", "ionosphere", "boston_chas", "uis", "glow500", "nhanes_600", "polypharm_500")
+    sizes = {
+        **dict.fromkeys(names, 50),
+        "travelmode": 50,
+        "mammography": 50,
+        "abalone19": 250,
+        "spambase": 50,
+    }
+    return {f"{name}, K = {k}": partial(dataset, name, k, 0) for name, k in sizes.items()}
 
 
 def side_by_side(seeds: int) -> dict[str, Callable[[], Task]]:
@@ -293,8 +314,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the name of the problems to run")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--method", default="auto", help="of the proofs and statistics: boxes, cells, slices")
-    parser.add_argument("--margin", type=float, default=0.0, help="of the proofs and statistics")
+    parser.add_argument("--method", default="auto", help="of proofs: boxes, cells, slices")
+    parser.add_argument("--margin", type=float, default=0.0, help="of proofs")
     options = parser.parse_args()
     parts = options.parts.split(",")
     if "compilation" in parts:
@@ -302,6 +323,10 @@ def main() -> None:
     compile_all(dict(os.environ))  # so that no line's memory is that of the compiler
     if "proofs" in parts:
         show_proofs(proofs(options.seeds), options, TWO_THREADS)
+    if "longer" in parts:
+        show_proofs(longer(), options, TWO_THREADS)
+    if "sets" in parts:
+        show_proofs(every_set(), options, TWO_THREADS)
     if "statistics" in parts:
         show_proofs(side_by_side(options.seeds), options, ONE_THREAD)
     if "interrupted" in parts:
