@@ -112,8 +112,11 @@ def test_the_process_goes_on_when_the_one_that_wanted_it_is_over(tmp_path):
         "told.with_name('left').touch()"
     )
     code = f"from toprank.exact.search import compiling as c; c.CALL = {call!r}; c._spawn({str(told)!r})"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], check=True, capture_output=True, timeout=120
+    )
     assert not left.exists()
+    assert b"still running" not in done.stderr
     told.touch()
     end = time.monotonic() + 60
     while not left.exists() and time.monotonic() < end:

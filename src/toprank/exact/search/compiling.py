@@ -8,6 +8,7 @@ it is done, should this one be over before: with a short time limit the proof wo
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import multiprocessing
@@ -162,11 +163,19 @@ def _spawn(name: str) -> subprocess.Popen[bytes] | None:
     quiet = subprocess.DEVNULL
     try:
         # A session of its own: Ctrl-C is for the search, which stops; what is compiled serves the next one.
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", call], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
         )
     except OSError:
         return None
+    atexit.register(_let_go, process)
+    return process
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """It goes on after this one, which Popen would warn of if it did not think it over."""
+    if process.poll() is None:
+        process.returncode = 0
 
 
 # -- the stamp ----------------------------------------------------------------------------------------
