@@ -47,6 +47,11 @@ class Compared:
         error = float(difference.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
         return float(difference.mean()), error
 
+    def near(self, data: str, who: str) -> bool:
+        """Whether one is the best on a data set, or behind by no more than a standard error."""
+        difference, error = self.behind(data, who)
+        return who == self.best(data) or not -difference > error
+
 
 def table(results: Results) -> str:
     """Mean share of each contender, its distance to the best on each data set, its mean rank."""
@@ -62,6 +67,15 @@ def table(results: Results) -> str:
     means = [np.mean([one[who].mean() for one in compared.values.values()]) for who in order]
     lines.append(("mean share", "", "", *(f"{mean:.3f}" for mean in means)))
     lines.append(("mean rank", "", "", *(f"{compared.mean_rank[who]:.2f}" for who in order)))
+    near = [sum(compared.near(data, who) for data in compared.values) for who in order]
+    lines.append(
+        (
+            "within one standard error of the best",
+            "",
+            "",
+            *(f"{one} of {len(compared.values)}" for one in near),
+        )
+    )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -80,11 +94,34 @@ def where_behind(results: Results) -> str:
     far = []
     for data in compared.values:
         difference, error = compared.behind(data, OURS)
-        if compared.best(data) != OURS and -difference > error:
+        if not compared.near(data, OURS):
             far.append(f"{data} ({compared.best(data)}, {difference:+.3f} ± {error:.3f})")
     if not far:
         return "`toprank rank` is within one standard error of the best on every data set."
     return f"`toprank rank` is behind the best by more than one standard error on: {', '.join(far)}."
+
+
+def were_all_alike(results: Results, draws: int = 2000) -> str:
+    """How near the best one would be were all contenders equally good, by splits drawn with replacement."""
+    compared, rng = Compared(results), np.random.default_rng(0)
+    if not compared.values:
+        return ""
+    near = np.zeros((draws, len(compared.order)))
+    for one in compared.values.values():
+        shares = np.column_stack([one[who] for who in compared.order])
+        shares = shares - shares.mean(axis=0)  # alike on average; spread and what splits share stay
+        for draw in range(draws):
+            drawn = shares[rng.integers(0, len(shares), len(shares))]
+            best = drawn[:, [drawn.mean(axis=0).argmax()]]
+            behind = best - drawn
+            error = behind.std(axis=0, ddof=1) / np.sqrt(len(drawn)) if len(drawn) > 1 else 0.0
+            near[draw] += behind.mean(axis=0) <= error
+    sets, everywhere = len(compared.values), 100 * np.mean(near == len(compared.values))
+    return (
+        f"Were all {len(compared.order)} equally good, one of them would be within one standard error of the"
+        f" best on {near.mean():.1f} of {sets} sets on average, and on all of them in {everywhere:.2g} % of"
+        " such tables."
+    )
 
 
 def times(results: Results) -> str:
@@ -102,5 +139,9 @@ def times(results: Results) -> str:
 def page(text: str, results: Results) -> str:
     """The page with its figures written anew."""
     before, rest = text.split(BEGIN)
-    found = "\n\n".join(part for part in (table(results), where_behind(results), times(results)) if part)
+    found = "\n\n".join(
+        part
+        for part in (table(results), where_behind(results), were_all_alike(results), times(results))
+        if part
+    )
     return f"{before}{BEGIN}\n\n{found}\n\n{END}{rest.split(END)[1]}"

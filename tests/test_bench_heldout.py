@@ -45,6 +45,27 @@ def test_ranks_are_shared_by_equals_and_the_best_stands_first():
     assert "within one standard error of the best on every data set" in page.where_behind(found)
 
 
+def test_on_how_many_sets_each_is_near_the_best():
+    ours, other = [0.5, 0.9, 0.5, 0.9], [0.6, 0.6, 0.9, 0.9]
+    found = results(
+        a={"toprank rank": ours, "x": other}, b={"toprank rank": ours, "x": [v - 0.4 for v in ours]}
+    )
+    assert page.table(found).splitlines()[-1].endswith("| 2 of 2 | 1 of 2 |")
+
+
+def test_contenders_that_are_alike_are_rarely_near_the_best_everywhere():
+    values = np.random.default_rng(0).normal(size=(12, 7, 20)).tolist()
+    sets = {f"set{i}": {f"who{j}": one for j, one in enumerate(by)} for i, by in enumerate(values)}
+    said = page.were_all_alike(results(**sets), draws=200)
+    on_average = float(said.split("best on ")[1].split(" of")[0])
+    # Of seven the best is the luckiest: of normal differences one is near it on 6.5 of 12 sets.
+    assert 5.8 < on_average < 7.2
+    same = {"who1": [0.5] * 3, "who2": [0.5] * 3}
+    assert "2.0 of 2 sets on average, and on all of them in 1e+02 %" in page.were_all_alike(
+        results(a=same, b=same), draws=5
+    )
+
+
 def test_a_page_keeps_its_words():
     text = f"before {page.BEGIN}\nold\n{page.END} after"
     new = page.page(text, results(a={"x": [0.1], "toprank rank": [0.5]}))
