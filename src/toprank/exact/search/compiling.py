@@ -102,7 +102,7 @@ def compile_in_turn(name: str) -> None:
     stamp = _stamp(name)
     place = ":memory:" if stamp is None else stamp.with_suffix(".lock")
     # Where nothing can be locked, several do the same work.
-    with suppress(sqlite3.Error), closing(sqlite3.connect(place, SECONDS_IN_LINE)) as lock:
+    with suppress(sqlite3.Error), closing(sqlite3.connect(place, timeout=SECONDS_IN_LINE)) as lock:
         lock.execute("BEGIN EXCLUSIVE")
         compile_and_stamp(name)
         return
