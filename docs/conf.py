@@ -3,7 +3,11 @@
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
+import toprank
 from toprank import __version__
+
+# Networks have their pages where PyTorch is not installed, too: to read them takes none.
+toprank._ABSENT = frozenset()
 
 project = "toprank"
 author = "the toprank developers"
