@@ -65,7 +65,12 @@ def test_a_small_run_prints_the_table_and_writes_the_pages(capsys, tmp_path):
     assert "UIS" not in said
     for page in ("index.md", "index.html", "rudin-wang-2018.md", "rudin-wang-2018.html"):
         assert (tmp_path / "reproduction" / page).is_file()
-    assert (tmp_path / "docs" / "reproduction.md").read_text().startswith("# The papers' tables")
+    overview = (tmp_path / "docs" / "reproduction.md").read_text()
+    assert overview.startswith("# The papers' tables")
+    # Each paper has a page of its own, and every link leads somewhere.
+    for page in re.findall(r"\]\(([^)]+)\)", overview):
+        assert (tmp_path / "docs" / page).read_text().startswith("# ")
+    assert "reproduction/rudin-wang-2018.md" in overview
     # The pages show everything that is known, not only what was asked for now.
     assert "Table 16" in (tmp_path / "reproduction" / "rudin-wang-2018.md").read_text()
 

@@ -12,7 +12,7 @@ from toprank import statistics
 from toprank.reproduce import all_papers
 from toprank.reproduce.cells import Selection, cells_of
 from toprank.reproduce.figures import Figures, State
-from toprank.reproduce.pages import docs_page, pages, paper_view
+from toprank.reproduce.pages import docs_pages, pages, paper_view
 from toprank.reproduce.protocol import BestAverage, BestOnTest, CrossValidation
 from toprank.reproduce.rows import load_rows, missing_data, split
 from toprank.reproduce.runner import run_cells
@@ -148,7 +148,7 @@ def test_a_miniature_runs_end_to_end(paper, tmp_path):
             expected = {State.DONE, State.QUOTED, State.UNAVAILABLE} if shown else {*vars(State).values()}
             assert figures.state(experiment, arm) in expected
     view = paper_view(small, figures, budget=1.0)
-    written = pages([view], tmp_path) | docs_page([view], tmp_path / "reproduction.md")
+    written = pages([view], tmp_path) | docs_pages([view], tmp_path / "reproduction.md")
     html = written[tmp_path / f"{paper.name}.html"].decode()
     markdown = written[tmp_path / f"{paper.name}.md"].decode()
     for table in view.tables:

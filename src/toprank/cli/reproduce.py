@@ -44,7 +44,10 @@ def reproduce(
     ] = False,
     docs: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write one Markdown page with everything, figures beside it."),
+        typer.Option(
+            metavar="FILE",
+            help="Write a Markdown page for each paper in the folder of this name, with an overview.",
+        ),
     ] = None,
     paper_limits: Annotated[
         bool,

@@ -14,7 +14,7 @@ from toprank.reproduce.cells import Selection, cells_of, longest_first, select
 from toprank.reproduce.experiment import Paper, with_paper_limits
 from toprank.reproduce.figures import Figures
 from toprank.reproduce.listing import Line, listing
-from toprank.reproduce.pages import PaperView, docs_page, pages, paper_view
+from toprank.reproduce.pages import PaperView, docs_pages, pages, paper_view
 from toprank.reproduce.runner import RunSummary, run_cells
 from toprank.reproduce.store import Store
 from toprank.workflow.watch import Watch
@@ -41,7 +41,7 @@ class Options:
     cluster : str or None
         Address of a Dask scheduler whose workers compute instead, or "local".
     docs : Path or None
-        One Markdown page with everything, figures in the folder ``images`` beside it.
+        Markdown overview; the papers' pages in the folder of its name, figures in ``images`` beside it.
     paper_limits : bool
         Whether solvers get the time that the papers gave theirs, where that is known: hours for one cell.
     """
@@ -160,9 +160,8 @@ def _write(options: Options) -> list[Path]:
         return []
     contents = pages(views, options.results)
     if options.docs is not None:
-        extra = docs_page(views, options.docs)
-        (options.docs.parent / "images").mkdir(exist_ok=True)
-        contents |= extra
-    options.results.mkdir(parents=True, exist_ok=True)
+        contents |= docs_pages(views, options.docs)
+    for folder in {path.parent for path in contents}:
+        folder.mkdir(parents=True, exist_ok=True)
     write_whole(contents)
     return [path for path in contents if path.suffix in (".html", ".md")]

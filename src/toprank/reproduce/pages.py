@@ -16,7 +16,7 @@ from toprank.reproduce.figures import Figures, State
 from toprank.reproduce.listing import Line, listing
 from toprank.reproduce.views import TableView, mark, number, table_view
 
-__all__ = ["PaperView", "docs_page", "pages", "paper_view"]
+__all__ = ["PaperView", "docs_pages", "pages", "paper_view"]
 
 
 @dataclass(frozen=True)
@@ -123,19 +123,19 @@ def pages(views: Sequence[PaperView], folder: Path) -> dict[Path, bytes]:
         written[folder / f"{name}.html"] = _render("paper.html.j2", view=view)
         written[folder / f"{name}.md"] = _render("paper.md.j2", view=view, images=name, level="#")
         written.update(_images(view, folder / name))
-    written[folder / "index.md"] = _render("overview.md.j2", views=views, inside=False)
+    written[folder / "index.md"] = _render("overview.md.j2", views=views, folder="")
     written[folder / "index.html"] = _render("overview.html.j2", views=views)
     return written
 
 
-def docs_page(views: Sequence[PaperView], file: Path) -> dict[Path, bytes]:
-    """Everything on one Markdown page, with its figures in the folder `images` beside it."""
-    parts = [_render("overview.md.j2", views=views, inside=True)]
-    written: dict[Path, bytes] = {}
+def docs_pages(views: Sequence[PaperView], file: Path) -> dict[Path, bytes]:
+    """An overview, each paper's page in the folder of its name, figures in the folder `images` beside it."""
+    written = {file: _render("overview.md.j2", views=views, folder=f"{file.stem}/")}
     for view in views:
-        parts.append(_render("paper.md.j2", view=view, images=f"images/{view.paper.name}", level="##"))
-        written.update(_images(view, file.parent / "images" / view.paper.name))
-    written[file] = b"\n".join(parts)
+        name = view.paper.name
+        page = _render("paper.md.j2", view=view, images=f"../images/{name}", level="#")
+        written[file.parent / file.stem / f"{name}.md"] = page
+        written.update(_images(view, file.parent / "images" / name))
     return written
 
 
