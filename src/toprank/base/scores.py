@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_first", "prevalence_threshold", "ranking_scores"]
+from toprank.convex.algebra.threads import one_thread_for
+
+__all__ = ["best_first", "positive_share", "prevalence_threshold", "ranking_scores"]
 
 
 def best_first(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -32,7 +35,8 @@ def ranking_scores(estimator: Any, X: Any, qid: NDArray[np.int64] | None = None)
     with warnings.catch_warnings():
         # Some versions of LightGBM make up names for the columns of an array, and miss them afterwards.
         warnings.filterwarnings("ignore", "X does not have valid feature names, but LGBM")
-        scores = _scores(estimator, X, qid)
+        with one_thread_for(_cells(X)):
+            scores = _scores(estimator, X, qid)
     if scores.ndim != 1:
         raise ValueError(
             f"{type(estimator).__name__} gives scores of shape {scores.shape};"
@@ -50,6 +54,22 @@ def _scores(estimator: Any, X: Any, qid: NDArray[np.int64] | None) -> NDArray[np
         scores = np.asarray(estimator.predict_proba(X), dtype=np.float64)
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
     return np.asarray(estimator.predict(X), dtype=np.float64)
+
+
+def positive_share(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """The probability of the second class by a fitted classifier.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> positive_share(DummyClassifier(strategy="prior").fit([[0], [1]], [0, 1]), [[5]])
+    array([0.5])
+    """
+    with one_thread_for(_cells(X)):
+        return np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
+
+
+def _cells(X: Any) -> int:
+    """Rows times columns."""
+    return math.prod(X.shape if hasattr(X, "shape") else np.shape(X))
 
 
 def prevalence_threshold(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
-from toprank.base import RankingData, fit_copy, ranking_scores, take
+from toprank.base import RankingData, fit_copy, positive_share, ranking_scores, take
 from toprank.control import Run
 from toprank.labels import LabelKind
 
@@ -125,7 +125,7 @@ def logit_scores(estimator: Any, X: Any) -> Floats:
     """
     if hasattr(estimator, "decision_function") or not hasattr(estimator, "predict_proba"):
         return ranking_scores(estimator, X)
-    share = np.clip(np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1], CERTAIN, 1 - CERTAIN)
+    share = np.clip(positive_share(estimator, X), CERTAIN, 1 - CERTAIN)
     voters = len(getattr(estimator, "estimators_", ()))
     if voters:
         # A forest's share of votes is a frequency: none of 300 does not mean impossible.

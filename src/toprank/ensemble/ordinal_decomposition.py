@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from toprank import statistics
-from toprank.base import BaseRanker, Matrix, RankingData, abilities, fit_copy, ranking_scores, take
+from toprank.base import (
+    BaseRanker,
+    Matrix,
+    RankingData,
+    abilities,
+    fit_copy,
+    positive_share,
+    ranking_scores,
+    take,
+)
 from toprank.control import Callback, Outcome, Progress, Run, Seed, Status
 from toprank.ensemble.inner import set_tags
 from toprank.labels import KINDS, LabelKind
@@ -229,5 +238,5 @@ def _problems(scheme: str, codes: NDArray[np.intp]) -> list[_Problem]:
 
 def _probability(estimator: Any, X: Matrix) -> Floats:
     if hasattr(estimator, "predict_proba"):
-        return np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
+        return positive_share(estimator, X)
     return ranking_scores(estimator, X)

@@ -3,7 +3,8 @@
 Between products of small matrices the threads of a BLAS library wait for each other, longer than they
 compute, and beside another busy process far longer. So a fit whose matrices are small runs in one thread, one
 with middling ones in a few, and never in more than the caller allows. The same goes for OpenMP, on which
-scikit-learn's boosting grows its trees: a step for each node, after which all threads wait for the last.
+scikit-learn's boosting grows its trees and scores rows: a step for each node or tree, after which all threads
+wait for the last.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ A_FEW = 4
 """Middling matrices gain from four threads; from sixteen they take five times as long (on 16 quiet cores)."""
 
 FEW_CELLS = 1_000_000
-"""Tables of fewer numbers are learned from in one OpenMP thread. Boosting 300, 3,000 and 10,000 rows in two
+"""Tables of fewer numbers are learned from, and scored, in one OpenMP thread. Boosting 300, 3,000 and 10,000 rows in two
 threads took 120, 40 and 4 times as long as in one on two cores beside other busy processes."""
 
 
@@ -71,7 +72,7 @@ def one_thread_for(cells: int) -> Iterator[None]:
     Parameters
     ----------
     cells : int
-        Rows times columns of what is learned from.
+        Rows times columns of what is learned from, or scored.
     """
     if cells >= FEW_CELLS:
         yield
