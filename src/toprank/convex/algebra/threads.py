@@ -27,8 +27,8 @@ A_FEW = 4
 """Middling matrices gain from four threads; from sixteen they take five times as long (on 16 quiet cores)."""
 
 FEW_CELLS = 1_000_000
-"""Tables of fewer numbers are learned from, and scored, in one OpenMP thread. Boosting 300, 3,000 and 10,000 rows in two
-threads took 120, 40 and 4 times as long as in one on two cores beside other busy processes."""
+"""Tables of fewer numbers are learned from, and scored, in one thread. Boosting 300, 3,000 and 10,000 rows in
+two OpenMP threads took 120, 40 and 4 times as long as in one on two cores beside other busy processes."""
 
 
 def wanted_threads(side: int, processors: int) -> int | None:
@@ -67,7 +67,7 @@ def threads_for(side: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread_for(cells: int) -> Iterator[None]:
-    """Within this context OpenMP loops started by this thread have one thread, if the table is small.
+    """Within this context BLAS, and this thread's OpenMP loops, have one thread if the table is small.
 
     Parameters
     ----------
@@ -77,16 +77,17 @@ def one_thread_for(cells: int) -> Iterator[None]:
     if cells >= FEW_CELLS:
         yield
         return
-    with _openmp().limit(limits=1):
+    with _every().limit(limits=1):
         yield
 
 
 @cache
-def _openmp() -> ThreadpoolController:
+def _every() -> ThreadpoolController:
     """Once, as for BLAS; scikit-learn's own library is loaded with what is imported here."""
+    import scipy.linalg  # noqa: F401 - as below
     import sklearn.utils._openmp_helpers  # noqa: F401
 
-    return ThreadpoolController().select(user_api="openmp")
+    return ThreadpoolController()
 
 
 @cache

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import PairData, RankingData, fit_copy, ranking_scores
 from toprank.control import Run
+from toprank.convex.algebra.threads import threads_for
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.problem import RankingProblem
 
@@ -159,7 +160,8 @@ def _minimum(loss: Callable[[Floats], tuple[float, Floats]], size: int, run: Run
 
     options: Any = {"maxiter": 200}
     begin = np.zeros(size)
-    found = minimize(loss, begin, jac=True, method="L-BFGS-B", callback=stop_when_told, options=options)
+    with threads_for(size):
+        found = minimize(loss, begin, jac=True, method="L-BFGS-B", callback=stop_when_told, options=options)
     return np.asarray(found.x)
 
 
