@@ -95,7 +95,7 @@ bench-mip: $(VENV)/.dev ## the papers' program, ours and the search beside each 
 bench-push: $(VENV)/.dev ## the convex rankers as ratios to LogisticRegression; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_push_all.py
 
-bench-threads: $(VENV)/.dev ## threads of the convex rankers, quiet and beside a busy process; data from TOPRANK_DATA
+bench-threads: $(VENV)/.dev ## threads of the convex rankers and the ensemble, quiet and beside a busy process; data from TOPRANK_DATA
 	$(BIN)/python benchmarks/bench_push_threads.py
 
 bench-at-top: $(VENV)/.dev ## AccuracyAtTop beside LogisticRegression, and its growth; data from TOPRANK_DATA

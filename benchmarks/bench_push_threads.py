@@ -1,4 +1,4 @@
-"""Fits with as many threads as they choose beside every other number, quiet and beside a busy process.
+"""Fits and scores with as many threads as are chosen beside every other number, quiet and beside a busy process.
 
 What is chosen has to be within 1.2 times the best. Wall time, best of many, in turns; data from
 TOPRANK_DATA. Anything else that runs on the machine spoils the figures.
@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bench_push_common import Tally, load
-from toprank import InfinitePush, PNormPush, RankSVM, TopPush
+from toprank import InfinitePush, PNormPush, RankSVM, TopEnsemble, TopPush
 from toprank.convex.algebra import threads
 
 LIMIT = 1.2
@@ -25,6 +25,8 @@ PAUSE = 0.05
 """Seconds before each fit: the threads of the one before go on looking for work for a while."""
 RANKERS = {"TopPush": TopPush(10.0), "InfinitePush": InfinitePush(10.0), "RankSVM": RankSVM(10.0)}
 WIDE = {"PNormPush": PNormPush(C=10.0), "TopPush": TopPush(10.0)}
+SHORT = {"TopEnsemble": TopEnsemble(random_state=0)}
+"""Other packages' estimators inside, which are fitted and asked for scores."""
 
 
 def dense(n, d):
@@ -42,20 +44,17 @@ def burn():
 
 
 def timed(ranker, X, y, count):
-    """Seconds of a fit with so many threads; None for as many as it chooses."""
-    choose = threads.wanted_threads
-    start = time.perf_counter()
-    if count is None:
-        ranker.fit(X, y)
-        return time.perf_counter() - start
-    threads.wanted_threads = lambda side, processors: None
+    """Seconds of a fit and its scores with so many threads; None for as many as it chooses."""
+    wanted, few = threads.wanted_threads, threads.FEW_CELLS
+    if count is not None:
+        threads.wanted_threads, threads.FEW_CELLS = lambda side, processors: None, 0
     try:
-        with threadpool_limits(count, user_api="blas"):
+        with threadpool_limits(count):
             start = time.perf_counter()
-            ranker.fit(X, y)
+            ranker.fit(X, y).decision_function(X)
             return time.perf_counter() - start
     finally:
-        threads.wanted_threads = choose
+        threads.wanted_threads, threads.FEW_CELLS = wanted, few
 
 
 def measure(tally, title, ranker, X, y):
@@ -78,14 +77,18 @@ def measure(tally, title, ranker, X, y):
 def main():
     warnings.simplefilter("ignore")
     tally = Tally()
-    sets = {"w8a": load("w8a"), "20,000 x 300": dense(20_000, 300)}
+    sets = {
+        "w8a": (RANKERS, *load("w8a")),
+        "20,000 x 300": (WIDE, *dense(20_000, 300)),
+        "700 x 8": (SHORT, *dense(700, 8)),
+    }
     print(f"{'':42s}{'chosen':>8}{'ratio':>7}   seconds by threads")
     for company in ("quiet", "beside a busy process"):
         busy = multiprocessing.get_context("spawn").Process(target=burn, daemon=True)
         if company != "quiet":
             busy.start()
-        for name, (X, y) in sets.items():
-            for kind, ranker in (RANKERS if name == "w8a" else WIDE).items():
+        for name, (rankers, X, y) in sets.items():
+            for kind, ranker in rankers.items():
                 measure(tally, f"{kind}, {name}, {company}", ranker, X, y)
         if company != "quiet":
             busy.terminate()
