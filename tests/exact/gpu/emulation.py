@@ -48,10 +48,8 @@ class EmulatedCard:
     def put(self, array):
         return np.frombuffer(np.ascontiguousarray(array).tobytes(), dtype=np.uint8).copy()
 
-    def zeros(self, count):
-        return np.zeros(count, dtype=np.uint8)
-
-    empty = zeros
+    def empty(self, count):
+        return np.full(count, 0xA5, dtype=np.uint8)
 
     def get(self, handle, count=None):
         return handle[: len(handle) if count is None else count].copy()

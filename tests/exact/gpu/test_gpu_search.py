@@ -75,6 +75,40 @@ def test_a_target_just_below_the_optimum_is_never_excluded(seed):
     assert search.candidates or search.bound >= best - 1e-9
 
 
+def test_a_better_answer_of_others_is_heard_of_before_the_next_launch():
+    problem = problem_of("normal", 4, n=24)
+    arrays = problem.arrays()
+    best = best_of(problem, through(SliceSearch(arrays)))
+    search, card = GpuSearch(arrays, device=EmulatedCard(4)), []
+    search.latest = lambda: card.append(search._pool.counters.sum()) or best + 1e-9
+    through(search)
+    assert card[0] == 0  # nothing was searched for less
+    assert not search.candidates
+    assert search.bound == pytest.approx(best, abs=1e-8)
+
+
+def test_of_the_points_of_a_launch_those_behind_a_good_one_are_left(monkeypatch):
+    search = GpuSearch(problem_of("normal", 3).arrays(), device=EmulatedCard(3))
+    seen = []
+    monkeypatch.setattr(search, "_consider", lambda point: seen.append(point) or search._raise_target(point))
+    search._look_at([100.0, 50.0])
+    assert (seen, search._doubtful) == ([100.0], 0)
+    search._look_at([50.0, 25.0])
+    assert (seen[1:], search._doubtful) == ([50.0, 25.0], 1)
+    search._look_at([])
+    assert search._doubtful == 1
+
+
+def test_buffers_are_used_again():
+    problem, card = problem_of("normal", 4, n=30), EmulatedCard(4)
+    search = through(GpuSearch(problem.arrays(), device=card), seconds=0.005)
+    pool = search._pool
+    assert pool._another(0) is pool._spare
+    assert pool._spare is not pool._boxes
+    larger = pool._another(pool._spare_room + 1)
+    assert len(larger) == pool._spare_room * pool._type.itemsize
+
+
 def test_boxes_are_dealt_out_anew_when_warps_have_nothing_to_do(monkeypatch):
     monkeypatch.setattr("toprank.exact.gpu.search.HUNGRY_FROM", -1.0)
     problem, card = problem_of("normal", 4), EmulatedCard(4, warps=2)

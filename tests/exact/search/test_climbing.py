@@ -182,3 +182,100 @@ def test_what_goes_wrong_in_the_proof_is_heard_of(at_once):
     climbing.begin([], 1.0, most_lines=1)
     with pytest.raises(ZeroDivisionError):
         climbing.along(lambda: 1 // 0, at_once=at_once)
+
+
+# -- beside a proof that leaves the processor free ----------------------------------------------------------
+
+
+def wait_for(true, seconds=20.0):
+    deadline = time.perf_counter() + seconds
+    while not true():
+        assert time.perf_counter() < deadline
+        time.sleep(1e-3)
+
+
+def test_beside_a_proof_climbing_never_pauses_and_what_it_finds_is_collected():
+    climbing, best, _ = climbing_on(problem_of(n=120, d=8))
+    climbing.begin([], 1.0, most_lines=1)
+    before, lines = best.value, climbing._climber.lines
+    with climbing.beside(True):
+        wait_for(lambda: climbing._climber.best.value > before)
+        assert best.value == before  # the incumbent belongs to the thread that proves
+        climbing.along(lambda: None, at_once=True)
+        assert best.value > before
+        assert climbing.collect() == best.target
+        wait_for(lambda: climbing._climber.lines > lines + 100)
+    lines = climbing._climber.lines
+    time.sleep(0.02)
+    assert climbing._climber.lines == lines
+    assert climbing.seconds_to_best > 0
+    assert best.value == climbing._climber.best.value
+
+
+@pytest.mark.wall_clock
+def test_a_proof_that_is_over_does_not_wait_for_the_climb():
+    climbing, _, _ = climbing_on(problem_of(n=300, d=8))
+    climbing.begin([], 1.0, short=True)
+    with Clock(0.0) as clock:
+        for _ in range(10):
+            with climbing.beside(True):
+                pass
+    assert clock.seconds_over < 10 * module.SECONDS_AT_A_TIME
+
+
+def test_a_candidate_of_the_proof_is_taken_up_beside_it():
+    climbing, _, _ = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=1)
+    with climbing.beside(True):
+        climbing.take_up(np.array([3.0, 0.0, 0.0, 0.0]))
+        wait_for(lambda: not climbing._handed)
+    assert climbing._climber.value >= climbing._incumbent.problem.evaluate([1.0, 0.0, 0.0, 0.0])
+
+
+def test_beside_a_proof_less_is_climbed_when_it_no_longer_pays(monkeypatch):
+    climbing, _, run = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=5)
+    monkeypatch.setattr(module, "default_lines", lambda problem: 0)
+    climbing.seconds, climbing.seconds_to_best = 40.0 + run.seconds, 1.0
+    lines = climbing._climber.lines
+    with climbing.beside(True):
+        time.sleep(0.05)
+    assert climbing._climber.lines == lines
+
+
+def test_nothing_is_climbed_beside_where_it_is_not_wanted_or_there_is_no_time():
+    climbing, _, run = climbing_on(problem_of())
+    with climbing.beside(True):  # before there is a climb nothing happens
+        pass
+    climbing.begin([], 1.0, most_lines=5)
+    lines = climbing._climber.lines
+    with climbing.beside(False):
+        time.sleep(0.02)
+    run.stop()
+    with climbing.beside(True):
+        time.sleep(0.02)
+    assert climbing._climber.lines == lines
+
+
+def test_what_goes_wrong_beside_the_climb_is_heard_of(monkeypatch):
+    climbing, _, _ = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=1)
+    with pytest.raises(ZeroDivisionError), climbing.beside(True):
+        raise ZeroDivisionError
+    monkeypatch.setattr(LocalSearch, "work", lambda self, lines: 1 // 0)
+    with pytest.raises(ZeroDivisionError), climbing.beside(True):
+        time.sleep(0.02)
+
+
+def test_a_short_first_climb_is_not_climbed_again():
+    """As long a climb from the same place would find the same; a later answer stays as it is."""
+    problem = problem_of(n=120, d=8)
+    climbing, best, _ = climbing_on(problem)
+    climbing.begin([], 1.0, short=True)
+    lines = climbing._climber.lines
+    assert lines == climbing._first.lines <= module.LINES_TO_SETTLE
+    longer = local_search(problem, [np.ones(8)], Run(rng=1), max_iter=3000).best
+    assert best.offer(problem.unscale(longer.coef))
+    before = best.coef
+    climbing.settle()
+    assert best.coef is before

@@ -222,7 +222,7 @@ def test_a_climb_that_comes_to_the_bound_needs_no_kernels(monkeypatch):
     monkeypatch.setattr(driver, "kernels_there", _kernels_after(10**8))
     rows, y = np.arange(12.0)[:, None], np.arange(12) >= 6
     monkeypatch.setattr(driver, "perfect_order", lambda *given: None)
-    monkeypatch.setattr(driver.Climbing, "begin", lambda self, *given: self.begin_again([[-1.0]]))
+    monkeypatch.setattr(driver.Climbing, "begin", lambda self, *given, **options: self.begin_again([[-1.0]]))
     with Run(rng=0, interval=0.0) as run:
         found = search(RankingProblem.from_labels(rows, y, "auc"), run)
     assert found.proved

@@ -9,13 +9,17 @@ never too small. Every rounding on the way is covered by one number per pair, `e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
+from threadpoolctl import ThreadpoolController
 
 from toprank.exact.arithmetic.dependence import (
     Ledger,
@@ -32,7 +36,16 @@ from toprank.exact.rounding import UNIT, Scale, value_scale
 if TYPE_CHECKING:
     from toprank.exact.directions._counting import Problem
 
-__all__ = ["SMALLEST_BOX", "Frame", "Geometry", "build_frame", "idle_directions", "roundings", "turn_axes"]
+__all__ = [
+    "SMALLEST_BOX",
+    "Frame",
+    "Geometry",
+    "build_frame",
+    "idle_directions",
+    "one_blas_thread",
+    "roundings",
+    "turn_axes",
+]
 
 Floats = NDArray[np.float64]
 SMALLEST_BOX = 2.0**-40
@@ -132,6 +145,24 @@ class Geometry(NamedTuple):
     exact_norm: bool
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within this context BLAS has one thread; of several Python threads the first one sets the limit.
+
+    Where matrices have some rows each way its threads wait for each other longer than they compute. With two
+    on two cores, beside other busy processes, axes took a second or two to find, with one some hundredths.
+    """
+    with _blas().limit(limits=1):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Looking for the libraries takes milliseconds, so once; those of numpy and scipy are loaded by now."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+@one_blas_thread()
 def build_frame(
     arrays: PairArrays,
     direction: Floats | None = None,

@@ -70,6 +70,15 @@ def why_no_card() -> str | None:
     return None if found else "there is no graphics card"
 
 
+@cache
+def _size_of(card: int) -> tuple[int, int]:
+    """Multiprocessors of a card and bytes a block can share; the driver takes its time to tell."""
+    import cupy
+
+    properties = cupy.cuda.runtime.getDeviceProperties(card)
+    return int(properties["multiProcessorCount"]), int(properties["sharedMemPerBlockOptin"])
+
+
 class Card:
     """The current graphics card, by CuPy.
 
@@ -86,9 +95,7 @@ class Card:
         options = (f"-DDIM={size}", f"-DWARPS={WARPS}", f"-DWORDS={WORDS}", "-std=c++17")
         self._module = cupy.RawModule(code=KERNEL.read_text(encoding="utf-8"), options=options)
         self._kernel = self._module.get_function("search")
-        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-        self._blocks = int(properties["multiProcessorCount"])
-        self._most_shared = int(properties["sharedMemPerBlockOptin"])
+        self._blocks, self._most_shared = _size_of(int(cupy.cuda.Device().id))
 
     def warps(self, shared: int) -> int:
         """How many warps run at a time with so much shared memory each."""
@@ -106,12 +113,8 @@ class Card:
         """A copy on the card, as bytes."""
         return self._cupy.asarray(np.frombuffer(np.ascontiguousarray(array).tobytes(), dtype=np.uint8))
 
-    def zeros(self, count: int) -> Any:
-        """So many bytes on the card."""
-        return self._cupy.zeros(count, dtype=np.uint8)
-
     def empty(self, count: int) -> Any:
-        """The same, whatever they hold."""
+        """So many bytes on the card, whatever they hold."""
         return self._cupy.empty(count, dtype=np.uint8)
 
     def get(self, handle: Any, count: int | None = None) -> NDArray[np.uint8]:

@@ -7,6 +7,7 @@ them by linear programs and in whole numbers. Logs, checkpoints and certificates
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +43,11 @@ NOTHING = -(2**62)
 """Less than any value."""
 NEXT, OUT, ASIDE, FOUND, IDLE, STOP = range(6)
 NODES, SWEEPS, PAIRS, PROBES, SETTLED, CLOSED = range(6)
+REPORT = np.dtype([("highest", "<i8"), ("counters", "<u8", 6), ("control", "<i4", 6)])
+"""What a launch says of itself, in one piece: each copy to or from the card is waited for."""
+NOTHING_YET = np.array([(NOTHING, (0,) * 6, (0,) * 6)], dtype=REPORT)
+SPARE = 4
+"""A buffer that is too small is followed by one with a share of room to spare, one in so many."""
 
 
 def why_not(arrays: PairArrays) -> str | None:
@@ -65,6 +71,8 @@ class GpuSearch(SliceSearch):
 
     threads_ready: Callable[[float], bool] = staticmethod(lambda seconds: True)
     """Whether the kernels of the threads can be called; waits for their compilation, at most so long."""
+    latest: Callable[[], float] = staticmethod(lambda: -math.inf)
+    """What an answer must reach by now, whoever found the best one: asked before each launch."""
     _given: Any = None
     _pool: Pool | None = None
     _doubtful = 0
@@ -87,17 +95,24 @@ class GpuSearch(SliceSearch):
         while self._pool.length and time.perf_counter() < deadline and not self.should_stop():
             seconds = min(SECONDS_A_LAUNCH, max(deadline - time.perf_counter(), 1e-3))
             probing = self._doubtful < MOST_DOUBTS
+            self._raise_target(self.latest())
             for key, codes in self._pool.launch(self._target, seconds, probing):
                 self._write(key, codes)
-            before, points = self._target, self._pool.found()
-            for point in points:
-                self._consider(point)
-            self._doubtful += len(points) > 0 and self._target == before
+            self._look_at(self._pool.found())
         if self._pool.length == 0:
             for box in self._pool.aside(self._target):
                 self._push(box)
             if not self._heap or self.threads_ready(max(deadline - time.perf_counter(), 0.0)):
                 super()._explore(deadline)
+
+    def _look_at(self, points: NDArray[np.float64]) -> None:
+        """Evaluate what a launch found, best first, up to one that raises the target above the others."""
+        before = self._target
+        for point in points:
+            self._consider(point)
+            if self._target > before:
+                return
+        self._doubtful += len(points) > 0
 
     def _hand_in(self) -> None:
         """All open boxes to the card."""
@@ -152,10 +167,11 @@ class Pool:
             "stack": device.empty(pending_bytes(r) * levels * self._warps),
             "log": device.empty(LOG_ROOM * LOGGED_AT_A_TIME if keep_log else 8),
             "log_length": device.empty(4 * LOGGED_AT_A_TIME),
-            "control": device.zeros(6 * 4),
-            "highest": device.zeros(8),
-            "counters": device.zeros(6 * 8),
+            "report": device.empty(REPORT.itemsize),
         }
+        self._addresses = {name: device.address(handle) for name, handle in self._arrays.items()}
+        for name, field in (REPORT.fields or {}).items():
+            self._addresses[name] = self._addresses["report"] + int(field[1])
         self._settings = {
             "pairs": P, "positives": m, "rivals": n, "words": words, "norms": len(frame.problem.norm),
             "stride": stride, "most": values.lists.most, "aside_room": ASIDE_ROOM, "found_room": FOUND_ROOM,
@@ -165,6 +181,8 @@ class Pool:
         }  # fmt: skip
         assert words <= WORDS
         self._boxes, self.length, self.bound = device.empty(8), 0, NOTHING
+        self._spare: Any = None
+        self._spare_room = self._room = 0
         self._aside: list[NDArray[Any]] = []
         self._found = 0
         self.counters = np.zeros(6, dtype=np.uint64)
@@ -177,6 +195,7 @@ class Pool:
             new[i] = box.place[:r], box.place[r:], box.bound
         self._boxes = self._device.put(np.concatenate([self._read(self._boxes, self.length), new]))
         self.length += len(boxes)
+        self._room = self.length
         self.bound = max([self.bound, *(box.bound for box in boxes)])
 
     def launch(self, target: int, seconds: float, probing: bool) -> list[tuple[bytes, bytes]]:
@@ -187,31 +206,44 @@ class Pool:
         # Each warp hands back one subtree when it stops; where logs are kept, any whose log is full.
         levels = self._settings["levels"] + 2
         room = self.length + levels * (self._warps + (n_in if keep_log else 0))
-        out = device.empty(room * size)
-        device.fill(arrays["control"], np.zeros(6, dtype=np.int32))
-        device.fill(arrays["highest"], np.array([NOTHING], dtype=np.int64))
-        addresses = {name: device.address(handle) for name, handle in arrays.items()}
+        out = self._another(room)
+        device.fill(arrays["report"], NOTHING_YET)
         given = {
-            **self._settings, **addresses, "into": device.address(self._boxes), "out": device.address(out),
-            "n_in": n_in, "out_room": room, "target": target, "nanoseconds": int(seconds * 1e9),
-            "probe_up_to": PROBED_UP_TO if probing else -1,
+            **self._settings, **self._addresses, "into": device.address(self._boxes),
+            "out": device.address(out), "n_in": n_in, "out_room": room, "target": target,
+            "nanoseconds": int(seconds * 1e9), "probe_up_to": PROBED_UP_TO if probing else -1,
         }  # fmt: skip
         device.launch(parameters_of(given), self._shared)
-        control = device.get(arrays["control"]).view(np.int32)
+        report = device.get(arrays["report"]).view(REPORT)[0]
+        control = report["control"]
         taken, handed = min(int(control[NEXT]), n_in), int(control[OUT])
         if handed + self.length - taken > room:
             raise RuntimeError("the graphics card handed back more boxes than there was room for")
         logs = self._logs(taken) if keep_log else []
-        # What nobody took stays open.
-        device.move(out, handed * size, self._boxes, taken * size, self.length * size)
-        highest = int(device.get(arrays["highest"]).view(np.int64)[0])
-        self.bound = max(highest, self.bound if taken < self.length else NOTHING)
-        self._boxes, self.length = out, handed + self.length - taken
-        self._found = min(int(control[FOUND]), FOUND_ROOM)
-        if control[ASIDE]:
-            self._aside.append(self._read(arrays["aside"], min(int(control[ASIDE]), ASIDE_ROOM)))
-        self.counters = device.get(arrays["counters"]).view(np.uint64)
+        if taken < self.length:  # what nobody took stays open
+            device.move(out, handed * size, self._boxes, taken * size, self.length * size)
+        self.bound = max(int(report["highest"]), self.bound if taken < self.length else NOTHING)
+        self._boxes, self._spare = out, self._boxes
+        self._room, self._spare_room = self._spare_room, self._room
+        self.length = handed + self.length - taken
+        self._book(report)
         return logs
+
+    def _another(self, room: int) -> Any:
+        """A buffer for so many boxes beside the one they are in, the same again where it is large enough."""
+        if self._spare_room < room:
+            self._spare = None  # which makes room for the larger one
+            self._spare_room = room + room // SPARE
+            self._spare = self._device.empty(self._spare_room * self._type.itemsize)
+        return self._spare
+
+    def _book(self, report: Any) -> None:
+        """What a launch counted, points it found, boxes it left to the CPU."""
+        self.counters += report["counters"]
+        self._found = min(int(report["control"][FOUND]), FOUND_ROOM)
+        aside = min(int(report["control"][ASIDE]), ASIDE_ROOM)
+        if aside:
+            self._aside.append(self._read(self._arrays["aside"], aside))
 
     def _logs(self, number: int) -> list[tuple[bytes, bytes]]:
         lengths = self._device.get(self._arrays["log_length"], 4 * number).view(np.int32)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +30,11 @@ SHARE_AT_FIRST, SECONDS_AT_FIRST = 0.2, 10.0
 SECONDS_OF_PATIENCE = 1.0
 LINES_TO_SETTLE = 300
 """Most lines of the climb that decides between equal answers; where so many are short work."""
+SHORT_CLIMB, FEWEST_LINES = 1_000_000, 50
+"""Pairs times lines of the first climb where another goes on beside the proof: a tenth of a second or less.
+With axes made of what it finds there are up to a quarter more boxes than with the best (Pima, K = 50)."""
+SECONDS_A_STRETCH = 0.005
+"""Of a climb beside the proof, between two looks at whether that is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,8 @@ class _First:
     starts: list[Floats]
     rng: np.random.Generator
     lines: int
+    most: int
+    """Lines that may be climbed again to decide between equal answers."""
 
 
 class Climbing:
@@ -59,9 +69,15 @@ class Climbing:
         self._climber: LocalSearch | PricedSearch | None = None
         self._first: _First | None = None
         self._steady = -np.inf
+        self._said_all = False
+        self._apart = False
+        self._handed: deque[Floats] = deque(maxlen=1)
+        self._collected: object = None
         self.seconds = self.seconds_to_best = 0.0
 
-    def begin(self, starts: Sequence[ArrayLike], share: float, most_lines: int | None = None) -> None:
+    def begin(
+        self, starts: Sequence[ArrayLike], share: float, most_lines: int | None = None, *, short: bool = False
+    ) -> None:
         """Climb from each start, at as many lines as `DirectRanker` would look at, or fewer.
 
         Parameters
@@ -71,27 +87,33 @@ class Climbing:
         share : float
             Of the remaining time, what this may take.
         most_lines : int, optional
+        short : bool
+            Whether the proof had better begin soon, since more is climbed beside it: see `beside`.
         """
         begin, problem = self._run.seconds, self._incumbent.problem
         lines = default_lines(problem)
-        self._climb(starts, share, lines if most_lines is None else min(lines, most_lines))
+        self._climb(starts, share, lines if most_lines is None else min(lines, most_lines), short)
         self.seconds = self.seconds_to_best = self._run.seconds - begin
 
     def begin_again(self, starts: Sequence[ArrayLike]) -> None:
         """Take up a search that was left: its answer is there, and the climber only needs a place."""
         self._climb([self._incumbent.coef, *starts], 0.5, 1)
 
-    def _climb(self, starts: Sequence[ArrayLike], share: float, lines: int) -> None:
+    def _climb(self, starts: Sequence[ArrayLike], share: float, lines: int, short: bool = False) -> None:
         problem = self._incumbent.problem
+        most = min(LINES_TO_SETTLE, 6 * lines_per_look(problem))
+        if short:
+            lines = most = min(lines, most, max(SHORT_CLIMB // max(problem.n_pairs, 1), FEWEST_LINES))
         begins = [problem.scale(start) for start in starts] or [np.ones(problem.n_features)]
         part = self._run.part(share, silent=True)
-        self._first = _First(begins, deepcopy(part.rng), lines)
+        self._first = _First(begins, deepcopy(part.rng), lines, most)
         self._climber = local_search(problem, begins, part, max_iter=lines)
         found = problem.unscale(self._climber.best.coef)
         for coef in (found, *starts):
             self._incumbent.offer(coef)
         if part.stopped_by is None and not self._climber.hurried:
             self._steady = self._incumbent.value
+            self._said_all = lines == most <= self._climber.lines
 
     def settle(self) -> None:
         """Of several best answers, the one that does not depend on how fast the machine is.
@@ -100,10 +122,9 @@ class Climbing:
         that value, and a longer one to some other: that one is taken, whoever was the first to find any.
         """
         best, problem, first = self._incumbent, self._incumbent.problem, self._first
-        if first is None or self._steady >= best.value:
-            return  # nothing that the clock had a say in
-        at_a_time = lines_per_look(problem)
-        most = min(LINES_TO_SETTLE, 6 * at_a_time)
+        if first is None or self._said_all or self._steady >= best.value:
+            return  # nothing that the clock had a say in, or nothing that another climb as long would find
+        at_a_time, most = lines_per_look(problem), first.most
         if self._run.should_stop() and most < LINES_TO_SETTLE:
             return
         timeless = Run(rng=deepcopy(first.rng))
@@ -118,7 +139,9 @@ class Climbing:
     def take_up(self, coef: Floats) -> None:
         """Go on from coefficients that someone else found."""
         if self._climber is not None:
-            self._climber.start(self._incumbent.problem.scale(coef))
+            self._handed.append(self._incumbent.problem.scale(coef))
+            if not self._apart:
+                self._climber.start(self._handed.pop())
 
     def go_on(self, *, waiting: bool = False) -> None:
         """Climb a little: half of the time as long as it pays, a twentieth when it no longer does.
@@ -140,7 +163,7 @@ class Climbing:
             self.seconds_to_best = self.seconds
             self._incumbent.offer(problem.unscale(self._climber.best.coef))
 
-    def along(self, work: Callable[[], None], *, at_once: bool, free: bool = False) -> None:
+    def along(self, work: Callable[[], None], *, at_once: bool) -> None:
         """Do some of the proof and climb a little, one after the other or at once.
 
         Parameters
@@ -149,17 +172,68 @@ class Climbing:
             Does some of the proof.
         at_once : bool
             Climb in a thread of its own: with several threads none has to wait for the climb.
-        free : bool
-            Whether the proof leaves the processor free, as on a graphics card.
         """
-        if not at_once:
+        if self._apart or not at_once:
             work()
-            self.go_on()
+            if self._apart:
+                self.collect()
+            else:
+                self.go_on()
             return
         with ThreadPoolExecutor(1) as pool:
-            climbed = pool.submit(self.go_on, waiting=free)
+            climbed = pool.submit(self.go_on)
             work()
             climbed.result()
+
+    # -- beside a proof that leaves the processor free, as on a graphics card -------------------------
+
+    @contextmanager
+    def beside(self, wanted: bool) -> Iterator[None]:
+        """Climb in a thread of its own while the caller proves, and not a moment longer."""
+        if not wanted or self._climber is None:
+            yield
+            return
+        over, self._apart = Event(), True
+        with ThreadPoolExecutor(1) as pool:
+            climbed = pool.submit(self._climb_until, over)
+            try:
+                yield
+            finally:
+                over.set()
+                wait([climbed])
+                self._apart = False
+            climbed.result()
+        self.collect()
+
+    def collect(self) -> float:
+        """Offer what the climb beside the proof has found, by the thread that proves, as all offers are.
+
+        Returns
+        -------
+        float
+            What an answer must reach now to count as better.
+        """
+        if self._climber is not None and self._climber.best is not self._collected:
+            self._collected = best = self._climber.best
+            self._incumbent.offer(self._incumbent.problem.unscale(best.coef))
+        return self._incumbent.target
+
+    def _climb_until(self, over: Event) -> None:
+        """Climb by stretches, all the time as long as it pays; the incumbent is left alone."""
+        climber = self._climber
+        assert climber is not None
+        at_most, before = lines_per_look(self._incumbent.problem), climber.best
+        while not over.is_set() and not self._run.should_stop() and climber.rank:
+            begin = self._run.seconds
+            if self._handed:
+                climber.start(self._handed.pop())
+            if not self._pays and self.seconds > SHARE_AFTERWARDS * begin:
+                over.wait(SECONDS_A_STRETCH)
+                continue
+            climber.work(min(at_most, climber.lines_within(SECONDS_A_STRETCH)))
+            self.seconds += self._run.seconds - begin
+            if climber.best is not before:
+                before, self.seconds_to_best = climber.best, self.seconds
 
     @property
     def _pays(self) -> bool:

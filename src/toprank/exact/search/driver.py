@@ -106,6 +106,7 @@ class _Driver:
 
     def __init__(self, problem: RankingProblem, run: Run, options: Options) -> None:
         self.asked, self.run, self.options = problem, run, options
+        self.on_card = options.device == "gpu"  # then the processor is free to climb all the while
         self.incumbent = Incumbent(problem)
         self.account = Account(options.keep_proof)
         self.tree = SupportTree(problem.n_features, problem.penalty, self.incumbent.bound)
@@ -171,7 +172,7 @@ class _Driver:
         elif reachable:
             # With few features the proof itself is quicker than a thorough climb, which can follow later.
             lines, share = 5 ** min(self.problem.n_features - 1, 10), 0.2 if self.unlisted else 0.5
-            self.climbing.begin(starts, share, lines)
+            self.climbing.begin(starts, share, lines, short=self.on_card)
         else:
             self.climbing.begin(starts, 1.0)
         self.report("climbing")
@@ -222,8 +223,9 @@ class _Driver:
                 return False
             # A search taken up again goes on with the support it was at, which stands last.
             support = self.tree.pop() if self.resumed is None else self.tree.waiting.pop()
-            method = self._make(support)
-            if self._search(method, support):
+            with self.climbing.beside(self.on_card):
+                searched = self._search(method := self._make(support), support)
+            if searched:
                 self._close(method, support)
                 new = path is not None
             elif not self._settle_for_margin(method, support):
@@ -234,7 +236,7 @@ class _Driver:
         """Climb on while the proof's kernels are being compiled; False when told to stop before they are."""
         resumed = None if self.resumed is None else str(self.resumed.facts["method"])
         names = names_for(self.problem, resumed or self.options.method)
-        best, names = self.incumbent, [] if self.options.device == "gpu" else names  # threads come in rarely
+        best, names = self.incumbent, [] if self.on_card else names  # threads come in rarely
         while not best.closed and not kernels_there(names, min(CHUNK_SECONDS, self.run.remaining())):
             self.climbing.go_on(waiting=True)
             if not self.report("climbing; the proof is being compiled"):
@@ -265,17 +267,16 @@ class _Driver:
                 name, arrays, target=target, direction=direction, n_jobs=self.options.n_jobs, keep_log=keep,
                 device=self.options.device,
             )  # fmt: skip
-            if self.options.device == "gpu":
+            if self.on_card:
                 method.threads_ready = partial(kernels_there, [name])  # type: ignore[attr-defined]
+                method.latest = lambda: self.climbing.collect() + price  # type: ignore[attr-defined]
             return self._manned(method, support)
 
-        account.used = choose(asked, arrays)
-        first = make(account.used, self.incumbent.target + support.price(problem.penalty))
-        other = companion(asked, arrays)
-        if other is None:
+        account.used, price = choose(asked, arrays), support.price(problem.penalty)
+        first = make(account.used, self.incumbent.target + price)
+        if (other := companion(asked, arrays)) is None:
             return first
-        name, share = other
-        return Tandem(first, partial(make, name), partial(kernels_there, [name]), share)
+        return Tandem(first, partial(make, other[0]), partial(kernels_there, [other[0]]), other[1])
 
     def _manned(self, method: Method, support: Support) -> Method:
         """A method that hears the stop button, its nodes searched by those who were recruited, if any."""
@@ -304,8 +305,7 @@ class _Driver:
         best, account, price = self.incumbent, self.account, support.price(self.problem.penalty)
         while not method.done:
             work = partial(method.advance, min(CHUNK_SECONDS, self.run.remaining()), best.target + price)
-            card = self.options.device == "gpu"
-            self.climbing.along(work, at_once=card or self.options.n_jobs > 1, free=card)
+            self.climbing.along(work, at_once=self.options.n_jobs > 1)
             self._take(method, support.columns)
             account.used, account.nodes = method.name, account.spent + method.nodes
             best.lower(max(method.bound - price, self.tree.bound, self.tree.settled))
