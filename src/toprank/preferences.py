@@ -71,12 +71,19 @@ def _pairs_within(rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArr
 def read_pairs(
     pairs: ArrayLike, weights: ArrayLike | None, n: int, *, name: str = "weights"
 ) -> tuple[Pairs, Floats]:
-    """Row numbers (upper, lower) and positive weights, called `name` where they are wrong.
+    """Check pairs of row numbers and their weights, and return both as arrays.
+
+    Pairs are (upper, lower), of `n` rows; weights are above zero, one each where there are none, and are
+    called `name` where they are wrong.
 
     Examples
     --------
-    >>> read_pairs([(2, 0), (1, 0)], None, 3)[1]
-    array([1., 1.])
+    >>> rows, worth = read_pairs([(2, 0), (1, 0)], None, 3)  # rows 2 and 1 belong above row 0
+    >>> rows.tolist(), worth.tolist()
+    ([[2, 0], [1, 0]], [1.0, 1.0])
+    >>> read_pairs([(2, 0), (3, 0)], None, 3)
+    Traceback (most recent call last):
+    ValueError: pairs must hold row numbers from 0 to 2.
     """
     rows = np.asarray(pairs)
     if rows.ndim != 2 or rows.shape[1] != 2 or not len(rows):

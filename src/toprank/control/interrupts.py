@@ -62,10 +62,11 @@ class keep_best_on_interrupt:  # reads as a statement: with keep_best_on_interru
 
     Examples
     --------
-    >>> with keep_best_on_interrupt() as kept:
-    ...     pass  # ranker.fit(X, y)
-    >>> kept.interrupted
-    False
+    >>> from toprank import DirectRanker
+    >>> with keep_best_on_interrupt() as kept:  # Ctrl-C would end this fit, not the program
+    ...     ranker = DirectRanker("dcg", random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    >>> kept.interrupted, ranker.first([[0.0], [1.0], [2.0]], 1)
+    (False, array([2]))
     """
 
     def __enter__(self) -> Self:

@@ -14,8 +14,10 @@ __all__ = ["Outcome", "Progress", "SearchStoppedWarning", "Status", "relative_ga
 class Status(StrEnum):
     """Why a method came back.
 
-    >>> Status("time_limit").finished
-    False
+    >>> [str(status) for status in Status]
+    ['optimal', 'finished', 'time_limit', 'iteration_limit', 'interrupted', 'stopped', 'lost']
+    >>> Status.OPTIMAL.finished, Status.TIME_LIMIT.finished
+    (True, False)
     """
 
     OPTIMAL = "optimal"
@@ -75,8 +77,9 @@ class Progress:
 
     Examples
     --------
-    >>> Progress(10.2, 10.5, seconds=3.0, phase="boxes").gap < 0.03
-    True
+    >>> progress = Progress(10.2, 10.5, seconds=3.0, phase="boxes")
+    >>> round(progress.gap, 4)  # at most 2.9 % below the best possible
+    0.0286
     """
 
     value: float
@@ -101,6 +104,10 @@ STILL_COMPILING = (
 class Outcome:
     """What a fit achieved: the same words for every method.
 
+    >>> from toprank import RankSVM
+    >>> outcome = RankSVM().fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]).outcome_
+    >>> str(outcome.status), outcome.gap < 1e-6
+    ('optimal', True)
     >>> Outcome(value=9.0, bound=10.0, status=Status.TIME_LIMIT, seconds=1.0).gap
     0.1
     """
@@ -132,7 +139,13 @@ def warn_if_cut_short(outcome: Outcome, name: str, reached: tuple[float, float] 
 
     Examples
     --------
-    >>> warn_if_cut_short(Outcome(1.0, 1.0, Status.OPTIMAL), "RankSVM")  # all is well: silence
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_cut_short(Outcome(1.0, 1.0, Status.OPTIMAL), "RankSVM")  # all is well: silence
+    ...     warn_if_cut_short(Outcome(1.0, 2.0, Status.TIME_LIMIT, seconds=60.0), "RankSVM")
+    >>> [str(warning.message) for warning in heard]
+    ['RankSVM kept the best answer of 60.0 s (time_limit); raise time_limit for a better one.']
     """
     short = reached is not None and reached[0] > reached[1]
     gap = f", gap {reached[0]:.2g} above tol={reached[1]:g}" if reached is not None and short else ""

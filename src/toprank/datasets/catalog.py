@@ -27,7 +27,7 @@ class OpenML:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One data set.
+    """What the catalog knows about one data set.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def catalog() -> dict[str, Entry]:
 def names() -> tuple[str, ...]:
     """The names `load` knows.
 
-    >>> "pima" in names()
-    True
+    >>> names()[:4]
+    ('pima', 'haberman', 'ionosphere', 'spambase')
     """
     return tuple(catalog())
 

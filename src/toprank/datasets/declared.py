@@ -16,7 +16,7 @@ WAYS = ("number", "decimal comma", "decimal point", "date", "day first", "month 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the user says; everything else is found out from the cells.
+    """What you say about columns; everything else is found out from their cells.
 
     Parameters
     ----------

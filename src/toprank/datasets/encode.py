@@ -287,7 +287,7 @@ def _learn_sparse(table: Table) -> tuple[Encoder, list[Note]]:
 
 
 def encoder_from_dict(fields: Mapping[str, Any]) -> Encoder:
-    """The inverse of `to_dict`; raises TypeError, KeyError or ValueError on anything else.
+    """Read an encoder that `to_dict` wrote; TypeError, KeyError or ValueError on anything else.
 
     Examples
     --------

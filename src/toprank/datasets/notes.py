@@ -30,8 +30,13 @@ class Note:
 
     Examples
     --------
-    >>> Note("price", "read", "as numbers").column
-    'price'
+    >>> import pandas as pd
+    >>> from toprank.datasets import described
+    >>> from toprank.datasets.table import Table
+    >>> price = described(Table(pd.DataFrame({"price": ["$1,200", "$9.50"]})))
+    >>> for note in price.description.notes:
+    ...     print(f"{note.action}: {note.column} {note.text}")
+    read: price text read as numbers: '$1,200' is 1200
     """
 
     column: str

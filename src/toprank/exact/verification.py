@@ -32,8 +32,15 @@ class Verification:
 
     Examples
     --------
-    >>> Verification(held=("The value is right.",)).passed
-    True
+    >>> from toprank import ExactRanker
+    >>> from toprank.exact import verify
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> ranker = ExactRanker("auc", keep_proof=True, random_state=0).fit(X, y)
+    >>> report = verify(ranker.problem(X, y), ranker.certificate_)
+    >>> report.summary(), report.complete
+    ('All that the certificate claims was checked, and holds.', True)
+    >>> report.held[1]
+    'the coefficients reach 0.75, recomputed in exact arithmetic'
     """
 
     held: tuple[str, ...] = ()

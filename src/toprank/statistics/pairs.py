@@ -161,8 +161,8 @@ def pair_counts(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | N
 
     Examples
     --------
-    >>> pair_counts([1, 2, 3], [1.0, 3.0, 2.0]).concordant
-    2.0
+    >>> pair_counts([1, 2, 3, 3], [1.0, 3.0, 2.0, 2.0])
+    PairCounts(concordant=3.0, discordant=2.0, tied_scores=0.0, tied_labels=0.0, tied_both=1.0)
     """
     labels = read_values(y)
     values = read_scores(scores, labels.size)

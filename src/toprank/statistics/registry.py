@@ -22,8 +22,8 @@ def names() -> list[str]:
     Examples
     --------
     >>> from toprank import statistics
-    >>> "ndcg" in statistics.names()
-    True
+    >>> statistics.names()[:4]
+    ['auc', 'average_precision', 'c_index', 'dcg']
     """
     return sorted({statistic.name for statistic in registered().values()})
 

@@ -217,8 +217,10 @@ def roc_surface(y: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | N
 
     Examples
     --------
-    >>> roc_surface([1, 2, 3], [0.1, 0.5, 0.9]).vertices().shape
-    (10, 3)
+    >>> roc_surface([1, 2, 3], [0.1, 0.5, 0.9]).volume  # every chain of one item a level is in order
+    1.0
+    >>> roc_surface([1, 2, 3, 3], [0.1, 0.5, 0.9, 0.3]).volume
+    0.5
     """
     levels, labels, values, weight = _read(y, scores, sample_weight)
     thresholds, step = np.unique(values, return_inverse=True)

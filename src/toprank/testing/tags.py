@@ -35,9 +35,11 @@ def expected_failures(ranker: BaseRanker) -> dict[str, str]:
 
     For ``expected_failed_checks`` of `sklearn.utils.estimator_checks.check_estimator`.
 
-    >>> from toprank import TopPush
+    >>> from toprank import BaggedRanker, TopPush
     >>> expected_failures(TopPush())
     {}
+    >>> expected_failures(BaggedRanker())["check_sample_weights_list"]
+    'it takes no weights, and says so'
     """
     found: dict[str, str] = {}
     if not ranker.ranker_tags.weights:

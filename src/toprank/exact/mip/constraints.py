@@ -100,8 +100,14 @@ class Constraints:
 
     Examples
     --------
-    >>> Constraints().empty, Constraints(max_features=3).empty
-    (True, False)
+    More of the second feature must not lower an item, though here the best order wants it to:
+
+    >>> from toprank import ExactRanker
+    >>> X, y = [[0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [0.5, 0.0]], [0, 0, 1, 1]
+    >>> ExactRanker("auc", solver="mip").fit(X, y).outcome_.value
+    1.0
+    >>> ExactRanker("auc", solver="mip", constraints=Constraints(signs=(0, 1))).fit(X, y).outcome_.value
+    0.75
     """
 
     signs: Sequence[int] | None = None
