@@ -3,7 +3,8 @@
 Fraud changes: what gave it away in spring is known to the fraudsters by autumn. Folds at random learn
 from the future and promise too much; folds in time learn from the past only, as you will. Here the sign
 of fraud wanders over twelve months. The months of the past are used to predict how many of the first 50
-alerts will be frauds, in both ways, and month twelve shows who was right. Made-up data.
+alerts will be frauds, in both ways, and month twelve shows who was right. What helps is to forget: learned
+from the last three months only, the list finds twice as many. Made-up data.
 """
 
 import sys

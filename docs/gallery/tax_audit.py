@@ -2,7 +2,8 @@
 
 The label is an amount: what an audit brought in. Most bring next to nothing, a few a great deal, so that
 a regression of the amount chases its largest values and a classifier of "more than nothing" does not
-know what much is. A ranker needs the order only. `top_gain@100` is what the first hundred bring above
+know what much is. A ranker needs the order only: of all amounts, or of the upper tenth of them,
+the rest being one crowd below (`labels.localized`). `top_gain@100` is what the first hundred bring above
 chance, as a share of the most it could be. A few windfalls make the steps in the curves, and no score
 foresees those. Made-up data.
 """
