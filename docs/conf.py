@@ -1,6 +1,6 @@
 """Sphinx configuration."""
 
-from docutils.nodes import SkipNode
+from docutils.nodes import SkipNode, Text, literal, tgroup
 from latex2mathml.converter import convert
 
 import toprank
@@ -51,6 +51,19 @@ def write_formula(translator, node):
 html_math_renderer = "mathml"
 
 
+# -- figures ----------------------------------------------------------------------------------
+
+
+def keep_together(app, doctree, page):
+    """In tables 0.561 ± 0.005 stays in one line; with many columns the error goes to the next."""
+    for group in doctree.findall(tgroup):
+        glued = "\u00a0±\u00a0" if group["cols"] < 10 else " ±\u00a0"
+        for text in [*group.findall(Text)]:
+            if " ± " in text and not isinstance(text.parent, literal):
+                text.parent.replace(text, Text(text.replace(" ± ", glued)))
+
+
 def setup(app):
-    """Register the writer of formulas."""
+    """Register the writer of formulas, and what keeps figures together."""
+    app.connect("doctree-resolved", keep_together)
     app.add_html_math_renderer(html_math_renderer, (write_formula, None), (write_formula, None))
