@@ -1,4 +1,4 @@
-"""Fits and scores with as many threads as are chosen beside every other number, quiet and beside a busy process.
+"""Fits and scores with the threads that are chosen beside any other number, quiet and beside a busy process.
 
 What is chosen has to be within 1.2 times the best. Wall time, best of many, in turns; data from
 TOPRANK_DATA. Anything else that runs on the machine spoils the figures.
