@@ -55,12 +55,15 @@ def write_items(folder, visits, rng):
 def desk(tmp_path):
     """A folder with the files that the pages speak of, small ones."""
     visits = toprank.datasets.inspections(ROWS)
-    visits["age"] = visits["age_years"].fillna(-999)
-    visits["visited"] = pd.date_range("2023-01-13", periods=ROWS, freq="5D").strftime("%d/%m/%Y")
-    visits["notes"] = [f"seen by inspector {number}" for number in range(ROWS)]
-    visits.to_csv(tmp_path / "visits.csv", index=False)
+    visits.to_csv(tmp_path / "visits.csv", index=False)  # the embedded example's columns and no others
     visits.to_csv(tmp_path / "visits.csv.gz", index=False)
-    visits.to_csv(tmp_path / "old.csv", index=False, sep="|", encoding="latin-1")
+    notes = [f"seen by inspector {number}" for number in range(ROWS)]
+    visits.assign(notes=notes).to_csv(tmp_path / "old.csv", index=False, sep="|", encoding="latin-1")
+    claims = visits.rename(columns={"failed": "fraud"}).assign(
+        customer=np.arange(ROWS) // 3,
+        filed=pd.date_range("2023-01-13", periods=ROWS, freq="5D").strftime("%d/%m/%Y"),
+    )
+    claims.to_csv(tmp_path / "claims.csv", index=False)
     visits.to_excel(tmp_path / "visits.xlsx", index=False)
     with closing(sqlite3.connect(tmp_path / "visits.db")) as database:
         visits.to_sql("visits", database, index=False)
