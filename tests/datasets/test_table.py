@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from toprank.datasets import InputError, read_table
+from toprank.datasets import InputError, Table, read_table
 
 
 def _write(path, text, encoding="utf-8"):
@@ -72,7 +72,15 @@ BAD_FILES = {
     "repeated name": ("a.csv", b"a,a,y\n1,2,0\n", "'a'"),
     "repeated empty name": ("a.csv", b",,y\n1,2,0\n", "an empty name"),
     "zero bytes": ("a.csv", b"a,\0y\n1,0\n", "zero bytes"),
-    "open quote": ("a.csv", b'a,y\n"1,0\n2,1\n', "not a proper table"),
+    "open quote": ("a.csv", b'a,y\n"1,0\n2,1\n', "mark opened in row 1 is never closed"),
+    "a title": ("a.csv", b"Visits\n\na,b,y\n1,2,0\n", "several cells, and its first line, 'Visits', has one"),
+    "two titles": ("a.csv", b"Visits\nof 2024\na,b,y\n1,2,0\n", "line 3 has 3 cells, and its first"),
+    "a separator in a cell": ("a.csv", b"a;y\n1;0\n1;2;3\n", "line 3 .* a cell that holds a semicolon"),
+    "JSON": ("a.csv", b'[{"a": 1, "y": 0}]', "holds JSON"),
+    "a web page": ("a.csv", b"\n<!DOCTYPE html><html><table></table></html>", "holds a web page"),
+    "PDF": ("a.csv", b"%PDF-1.7\n1 0 obj", "is a PDF document"),
+    "a workbook called CSV": ("a.csv", b"PK\x03\x04\x14\x00", "if it is a workbook, call it .xlsx"),
+    "an old workbook": ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1", "save it as .xlsx or CSV"),
     "not packed": ("a.csv.gz", b"a,y\n1,0\n", "Cannot read"),
     "cut short": ("a.csv.gz", gzip.compress(b"a,y\n" + b"1,0\n" * 1000)[:30], "Cannot read"),
     "no parquet": ("a.parquet", b"a,y\n1,0\n", "Parquet"),
@@ -144,3 +152,34 @@ def test_excel_without_openpyxl(tmp_path, monkeypatch):
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
     with pytest.raises(InputError, match=r"needs openpyxl: install it with `pip install toprank\[excel\]`"):
         read_table(tmp_path / "a.xlsx")
+
+
+def test_names_in_brackets_are_no_json(tmp_path):
+    assert read_table(_write(tmp_path / "a.csv", "[a],[y]\n1,0\n")).columns == ["[a]", "[y]"]
+
+
+def test_what_spreadsheets_leave_below_a_table_is_no_item(tmp_path):
+    table = read_table(_write(tmp_path / "a.csv", "a,b,y\n1,x,0\n,,\n3,z,1\n,,\n , ,\n"))
+    assert table.frame["a"].tolist() == [1, 3]
+    assert table.row_numbers.tolist() == [1, 3]
+    assert table.remarks == ("a.csv: 3 rows, the first row 2, are empty and were left out.",)
+    one = read_table(_write(tmp_path / "b.csv", "a,y\n1,0\n,\n"))
+    assert one.remarks == ("b.csv: row 2 is empty and was left out.",)
+
+
+def test_rows_keep_their_numbers_when_some_are_taken():
+    table = Table(pd.DataFrame({"a": [5, 6, 7, 8]}))
+    assert table.row_numbers.tolist() == [1, 2, 3, 4]
+    assert table.take(np.array([3, 1])).take(np.array([1])).row_numbers.tolist() == [2]
+
+
+def test_a_column_that_is_not_there():
+    frame = pd.DataFrame([[1, 2]], columns=["failed", "age"])
+    with pytest.raises(
+        InputError, match=r"target 'faild': .*; did you mean 'failed'\? there are failed, age"
+    ):
+        Table(frame).column("faild", argument="target")
+    with pytest.raises(InputError, match=r"id 'AGE': .*; did you mean 'age'\? there are failed, age"):
+        Table(frame).column("AGE", argument="id")
+    with pytest.raises(InputError, match=r"there are 0\.1, 3; the first line has to be the names"):
+        Table(frame.set_axis(["0.1", "3"], axis=1)).column("y", argument="target")

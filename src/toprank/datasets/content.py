@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,14 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_FOREIGN = (
+    (rb'(\[\s*)?\{\s*"|\[\s*\[', "holds JSON, not a table: save it as CSV, a line for each item"),
+    (rb"<(!doctype|html|table|\?xml)\b", "holds a web page or XML, not a table: save it as CSV"),
+    (rb"%PDF-", "is a PDF document, not a table: save what it shows as CSV"),
+    (rb"PK\x03\x04", "is packed as Excel files are, not text: if it is a workbook, call it .xlsx"),
+    (rb"\xd0\xcf\x11\xe0", "is a workbook of an old Excel, not text: save it as .xlsx or CSV"),
+)
+"""How things begin that are no table, and what to say about them."""
 
 
 def raw_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -74,6 +83,7 @@ def text_content(
     data: bytes, name: str, *, encoding: str | None = None, separator: str | None = None
 ) -> TextContent:
     """Find out encoding, separator and header of some text, as far as they are not given."""
+    _refuse_foreign(data, name)
     found, remarks = (encoding, ()) if encoding else _encoding(data, name)
     text = _utf8(data, found, name)
     lines = [line for line in _first_lines(text) if line.strip()]
@@ -95,6 +105,14 @@ def text_content(
     names = next(csv.reader(io.StringIO(lines[0]), delimiter=separator, skipinitialspace=True))
     header = [one.strip() for one in names]
     return TextContent(text, separator, skipped, header, remarks, found or "utf-8")
+
+
+def _refuse_foreign(data: bytes, name: str) -> None:
+    """Say it where something else was saved under the name of a table."""
+    start = data[:4096].removeprefix(codecs.BOM_UTF8).lstrip()
+    for pattern, what in _FOREIGN:
+        if re.match(pattern, start, re.IGNORECASE):
+            raise InputError(f"{name!r} {what}.")
 
 
 def _encoding(data: bytes, name: str) -> tuple[str | None, tuple[str, ...]]:

@@ -80,7 +80,7 @@ def described(table: Table, declared: Declared | None = None) -> Table:
     # Once each: with thousands of columns, taking them out of the frame is most of the work.
     columns = {name: table.frame[name] for name in table.columns}
     evidence = {
-        name: Evidence.of(cells, declared.missing(name))
+        name: Evidence.of(cells, declared.missing(name), table.numbers)
         for name, cells in columns.items()
         if needs_a_look(cells)
     }

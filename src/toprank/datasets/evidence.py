@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.cells import MONEY, date_cell, number_cell
-from toprank.datasets.readings import is_placeholder
+from toprank.datasets.placeholders import is_placeholder
 from toprank.datasets.roles import label_text
 
 if TYPE_CHECKING:
@@ -87,15 +87,21 @@ class Evidence:
     placeholders: dict[str, int]
 
     @classmethod
-    def of(cls, column: pd.Series[Any], missing: Collection[str] = ()) -> Evidence:
-        """Look at every different cell of a column."""
+    def of(
+        cls,
+        column: pd.Series[Any],
+        missing: Collection[str] = (),
+        numbers: NDArray[np.int64] | None = None,
+    ) -> Evidence:
+        """Look at every different cell of a column; `numbers` is what its rows are called, else from 1."""
         import pandas as pd
 
         codes, different = pd.factorize(column.astype(object))
         counts = np.bincount(codes[codes >= 0], minlength=len(different))
         rows = np.full(len(different), len(codes), dtype=np.intp)
         np.minimum.at(rows, codes[codes >= 0], np.flatnonzero(codes >= 0))
-        return cls.counted(list(different), counts, rows + 1, missing)
+        called = rows + 1 if numbers is None else numbers[rows]
+        return cls.counted(list(different), counts, called, missing)
 
     @classmethod
     def counted(

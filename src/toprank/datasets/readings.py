@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.cells import date_cell, date_text, fold, number_cell
+from toprank.datasets.placeholders import is_placeholder
 from toprank.datasets.roles import label_text
 from toprank.errors import InputError
 
@@ -25,47 +26,12 @@ __all__ = [
     "NumberReading",
     "Reading",
     "TextReading",
-    "is_placeholder",
     "reading_from_dict",
     "same_unit",
     "strange_row",
 ]
 
 Values = NDArray[np.float64]
-
-_SIGNS = {"", "?", "??", "-", "--", "---", ".", "..", "...", "*", "/"}
-_ABBREVIATIONS = {
-    "n/a",
-    "n.a.",
-    "na",
-    "n/d",
-    "n.d.",
-    "nd",
-    "nan",
-    "-nan",
-    "k.a.",
-    "tbd",
-    "nil",
-    "null",
-    "(null)",
-}
-_WORDS = {
-    "none",
-    "unknown",
-    "missing",
-    "not available",
-    "not applicable",
-    "not reported",
-    "not known",
-    "no data",
-}
-_SPREADSHEET = {"#n/a", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "<na>"}
-_PLACEHOLDERS = _SIGNS | _ABBREVIATIONS | _WORDS | _SPREADSHEET
-
-
-def is_placeholder(text: str) -> bool:
-    """Whether a cell among numbers or dates stands for no value at all, whoever wrote it."""
-    return text.strip().casefold() in _PLACEHOLDERS
 
 
 def same_unit(one: str, other: str) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.datasets.cells import fold
+from toprank.datasets.placeholders import means_unknown
 from toprank.datasets.table import Table
 from toprank.errors import InputError
 from toprank.labels import LabelKind, kind_of, plain_top
@@ -76,11 +77,11 @@ class Roles:
             return None
         ids = table.column(self.id, argument="id")
         if ids.isna().any():
-            row = int(np.argmax(ids.isna().to_numpy())) + 1
+            row = table.row_numbers[np.argmax(ids.isna().to_numpy())]
             raise InputError(f"id {self.id!r}: row {row} of {table.source} has none.")
         if ids.duplicated().any():
             value = ids[ids.duplicated()].iloc[0]
-            rows = np.flatnonzero((ids == value).to_numpy())[:2] + 1
+            rows = table.row_numbers[(ids == value).to_numpy()][:2]
             raise InputError(
                 f"id {self.id!r}: '{label_text(value)}' is in rows {rows[0]} and {rows[1]} of {table.source};"
                 f" identifiers must differ. For rows that belong together say `split_by={self.id}` instead."
@@ -298,7 +299,7 @@ def _obvious(values: list[str], name: object) -> tuple[str, ...]:
     if len(values) > 2:
         raise InputError(
             f"target {name!r} has {len(values)} different values ({_few(values)}):"
-            " say which belong at the top with `positive`."
+            f" say which belong at the top with `positive`{_where_not_known(values)}."
         )
     top = plain_top(values)
     if top is None:
@@ -307,6 +308,12 @@ def _obvious(values: list[str], name: object) -> tuple[str, ...]:
             f" at the top; say so with `positive={values[0]}` or `positive={values[1]}`."
         )
     return (values[top],)
+
+
+def _where_not_known(values: list[str]) -> str:
+    """What to do about labels that are no labels, such as 'unknown'."""
+    nothing = [value for value in values if means_unknown(value)]
+    return f"; leave cells empty where {nothing[0]!r} means that nobody knows" if nothing else ""
 
 
 def _number_or_text(value: str) -> object:

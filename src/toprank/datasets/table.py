@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import hashlib
 import io
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from toprank.datasets.cells import number_cell
 from toprank.datasets.content import STANDARD_INPUT, TextContent, has_leading_zeros, raw_bytes, text_content
+from toprank.datasets.improper import rows_too_long, what_is_wrong
 from toprank.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ class Table:
         What was assumed about the file, in plain sentences.
     fingerprint : str
         SHA-256 of what came from standard input, which cannot be read again; else empty.
+    numbers : ndarray of int or None
+        Which rows of the source these are, counted from 1; None for all of them.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class Table:
     description: Description | None = None
     remarks: tuple[str, ...] = ()
     fingerprint: str = ""
+    numbers: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -85,16 +90,22 @@ class Table:
         """Names of the columns."""
         return [str(name) for name in self.frame.columns]
 
+    @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """What a person calls each row: its number in the source."""
+        return np.arange(1, len(self) + 1) if self.numbers is None else self.numbers
+
     def take(self, rows: NDArray[np.intp]) -> Table:
         """The given rows, in the given order."""
         sparse = None if self.sparse is None else self.sparse[rows]
-        return replace(self, frame=self.frame.iloc[rows].reset_index(drop=True), sparse=sparse)
+        frame = self.frame.iloc[rows].reset_index(drop=True)
+        return replace(self, frame=frame, sparse=sparse, numbers=self.row_numbers[rows])
 
     def column(self, name: str, *, argument: str) -> pd.Series[Any]:
         """One column; `argument` is what the message blames when there is none of that name."""
         if name not in self.frame.columns:
             raise InputError(
-                f"{argument} {name!r}: no such column in {self.source}; there are {_listed(self.columns)}."
+                f"{argument} {name!r}: no such column in {self.source}; {_meant(name, self.columns)}."
             )
         return self.frame[name]
 
@@ -193,7 +204,19 @@ def _read_csv(
         for column in doubtful:
             if _says_more(again[column], frame[column]):
                 frame[column] = again[column]
-    return Table(frame, source=name, remarks=content.remarks)
+    return _without_empty_rows(Table(frame, source=name, remarks=content.remarks))
+
+
+def _without_empty_rows(table: Table) -> Table:
+    """The rows that hold something: the bare separators that spreadsheets leave below a table are none."""
+    empty = table.frame.isna().all(axis=1).to_numpy()
+    if len(table.columns) < 2 or not empty.any() or empty.all():
+        return table
+    full, count = table.take(np.flatnonzero(~empty)), int(empty.sum())
+    first = int(np.argmax(empty)) + 1
+    several = f"{count} rows, the first row {first}, are empty and were left out"
+    said = f"row {first} is empty and was left out" if count == 1 else several
+    return replace(full, remarks=(*table.remarks, f"{table.source}: {said}."))
 
 
 def _parsed(
@@ -221,12 +244,9 @@ def _parsed(
     except pd.errors.EmptyDataError:
         raise InputError(f"{name!r} is empty.") from None
     except pd.errors.ParserWarning:
-        raise InputError(
-            f"{name!r} has rows with more cells than the {len(content.header)} of its header."
-        ) from None
+        raise InputError(f"{name!r} {rows_too_long(content)}.") from None
     except pd.errors.ParserError as error:
-        detail = str(error).removeprefix("Error tokenizing data. C error: ")
-        raise InputError(f"{name!r} is not a proper table: {detail.strip()}.") from None
+        raise InputError(f"{name!r} is not a proper table: {what_is_wrong(str(error), content)}.") from None
 
 
 def _precision(version: str) -> Literal["round_trip"] | None:
@@ -352,3 +372,13 @@ def _read_svmlight(data: bytes, name: str) -> Table:
 def _listed(names: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _meant(name: str, columns: Sequence[str]) -> str:
+    """What to say to somebody who named a column that is not there."""
+    spelled = {one.casefold(): one for one in columns}
+    near = difflib.get_close_matches(name.casefold(), spelled, n=1)
+    hint = f"did you mean {spelled[near[0]]!r}? " if near else ""
+    headless = all(number_cell(one) is not None for one in columns)
+    more = "; the first line has to be the names of the columns" if headless else ""
+    return f"{hint}there are {_listed(columns)}{more}"

@@ -135,7 +135,7 @@ def frame_in_order(
 
     columns: dict[str, Any] = {"rank": ranks_of(order, qid)}
     if ids is None:
-        columns["row"] = np.arange(1, len(table) + 1) if row is None else row
+        columns["row"] = table.row_numbers if row is None else row
     columns |= {"score": scores, **(more or {})}
 
     # A user's own column called rank or score keeps its name; ours gives way.

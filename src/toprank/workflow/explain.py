@@ -85,7 +85,7 @@ def explain_item(
         for k, feature in enumerate(features_of(model.encoder))
     ]
     return Explanation(
-        name=f"row {number + 1}" if item is None else item,
+        name=f"row {row}" if item is None else item,
         listed=table.source,
         rank=int(ranks_of(order, qid)[number]),
         items=len(table) if qid is None else int((qid == qid[number]).sum()),
@@ -100,11 +100,12 @@ def _find(model: RankingModel, table: Table, item: str | None, row: int | None) 
     if (item is None) == (row is None):
         raise InputError("Say which item to explain: --id NAME, or --row NUMBER.")
     if row is not None:
-        if not 1 <= row <= len(table):
+        numbers = table.row_numbers
+        if row not in numbers:
             raise InputError(
-                f"--row {row}: give a number from 1 to {len(table)}, the rows of {table.source}."
+                f"--row {row}: give a number from {numbers[0]} to {numbers[-1]}, the rows of {table.source}."
             )
-        return row - 1
+        return int(np.flatnonzero(numbers == row)[0])
     ids = model.roles.identifiers(table) if model.roles.id in table.columns else None
     if ids is None:
         raise InputError(

@@ -72,7 +72,24 @@ def test_rows_without_a_label_are_apart(tmp_path):
     source = open_source(str(tmp_path / "f.csv"), Columns(target="y"))
     assert source.rows == 3
     assert source.unlabelled.frame["a"].tolist() == [2, 4]
-    assert "2 rows have no label in 'y'" in " ".join(source.remarks)
+    assert "2 rows have no label in 'y': they are what is ranked." in source.remarks
+
+
+def test_a_label_that_may_have_been_forgotten_is_pointed_out(tmp_path):
+    lines = [f"{k % 7},{k % 2}" for k in range(59)]
+    (tmp_path / "f.csv").write_text("\n".join(["a,y", *lines[:30], "1,", *lines[30:]]))
+    source = open_source(str(tmp_path / "f.csv"), Columns(target="y"))
+    assert source.remarks[0] == (
+        "1 row has no label in 'y' (row 31): it is what is ranked."
+        " Without it in the file, the 59 others would be."
+    )
+
+
+def test_cells_are_named_by_their_row_in_the_file(tmp_path):
+    lines = ["x,30,", *(f"x,{k},{k % 2}" for k in range(20)), "x,old,1"]
+    (tmp_path / "f.csv").write_text("\n".join(["site,age,y", *lines]))
+    source = open_source(str(tmp_path / "f.csv"), Columns(target="y"))
+    assert any("'old' in row 22" in remark for remark in source.remarks)
 
 
 def test_which_rows_are_held_out_together():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from toprank.datasets import InputError
+from toprank.datasets.placeholders import means_unknown
 from toprank.lineup import ENSEMBLE, Settings
 from toprank.workflow.asking.aims import IN_WORDS, Aim
 from toprank.workflow.asking.options import PREFERENCES, RankOptions, check_kind, checked_settings
@@ -39,13 +40,39 @@ def asked_for(source: Source, options: RankOptions) -> tuple[int, Aim, Settings,
 def about_labels(source: Source, aim: Aim) -> list[str]:
     """What the labels were taken to be, where they are not two classes, and what counts then."""
     if source.kind == "binary":
-        return []
+        return _no_labels(source)
     y, target = source.labelled.y, source.roles.target
     values = f"{len(np.unique(y))} grades" if source.kind == "ordinal" else "numbers"
     return [
         f"{target!r} holds {values} from {y.min():g} to {y.max():g}, the larger the nearer to the top; what"
         f" counts is {aim.measured}{IN_WORDS.get(aim.measured.name, '')}. --labels says what they are,"
-        " --positive makes two classes of them."
+        " --positive makes two classes of them.",
+        *_lone_grade(source),
+    ]
+
+
+def _no_labels(source: Source) -> list[str]:
+    """That 'unknown' was taken for a label of its own."""
+    target = source.roles.target
+    words = [str(word) for word in source.table.column(target, argument="target").unique()]
+    return [
+        f"{word!r} in {target!r} is taken for a label that does not belong at the top; leave the cells empty"
+        " where nobody knows."
+        for word in words
+        if len(words) > 2 and means_unknown(word) and word not in source.labelled.positive
+    ]
+
+
+def _lone_grade(source: Source) -> list[str]:
+    """That one row alone makes grades of two classes: the total below a table, say."""
+    y = source.labelled.y
+    values, counts = np.unique(y, return_counts=True)
+    if len(values) != 3 or values[:2].tolist() != [0, 1] or counts[2] > 1:
+        return []
+    row = source.table.row_numbers[np.argmax(y)]
+    return [
+        f"Only row {row} has {source.roles.target} = {values[2]:g}, all others have 0 or 1: if it is a total"
+        " or a mistake, take it out of the file."
     ]
 
 

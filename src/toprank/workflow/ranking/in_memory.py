@@ -41,7 +41,7 @@ from toprank.workflow.listing.found import found_within
 from toprank.workflow.listing.groups import Groups, group_shares
 from toprank.workflow.listing.places import OUT_OF_FOLD, UNSEEN, USED, Place, list_items, out_of_fold_scores
 from toprank.workflow.listing.report import RankReport, column_worths
-from toprank.workflow.reading.source import Source, provenance
+from toprank.workflow.reading.source import Source, about_unlabelled, provenance
 from toprank.workflow.watch import Silent, Watch
 
 __all__ = ["RankOptions", "rank_items"]
@@ -368,7 +368,8 @@ class _Job:
         if self.target is not source.table and self.target is not source.unlabelled:
             said += self.target.remarks
             if source.unlabelled is not None:
-                said = [one for one in said if not one.endswith("they are what is ranked.")]
+                ranked = about_unlabelled(source.unlabelled, source.roles.target, source.rows)
+                said = [one for one in said if one != in_flags(ranked)]
                 count = len(source.unlabelled)
                 said.append(f"{count} rows of {source.table.source} have no label and are left out.")
         said += column_hints(self.task.items, self.encoder, self.X)

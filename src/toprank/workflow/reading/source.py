@@ -24,6 +24,7 @@ from toprank.workflow.reading.split_by import split_column
 __all__ = [
     "Columns",
     "Source",
+    "about_unlabelled",
     "is_name",
     "open_source",
     "provenance",
@@ -38,6 +39,8 @@ __all__ = [
 
 FEWEST_NUMBERS = 8
 """Rows with numbers as labels that can be parted to learn from and to judge."""
+FEW_WITHOUT_LABEL = 0.05
+"""As a share of the labelled rows: so few without a label may be an oversight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,7 +322,7 @@ def _source(
         labelled.features.column(name, argument="categorical")
     remarks = (*table.remarks, *remarks, *([said] if said else []))
     if unlabelled is not None:
-        remarks += (f"{len(unlabelled)} rows have no label in {roles.target!r}: they are what is ranked.",)
+        remarks += (about_unlabelled(unlabelled, roles.target, len(table)),)
     if labelled.features.sparse is None:
         # How columns are read is decided on all rows, once; halves of the table are then read alike.
         declared = Declared.of(
@@ -359,6 +362,18 @@ def with_and_without_label(table: Table, target: str) -> tuple[Table, Table | No
     if not empty.any() or empty.all():
         return table, None
     return table.take(np.flatnonzero(~empty)), table.take(np.flatnonzero(empty))
+
+
+def about_unlabelled(unlabelled: Table, target: str, labelled: int) -> str:
+    """That rows without a label are what is ranked; few of them may be oversights, so it says which."""
+    count, first = len(unlabelled), unlabelled.row_numbers[0]
+    which = f"1 row has no label in {target!r}" if count == 1 else f"{count} rows have no label in {target!r}"
+    ranked = "it is what is ranked" if count == 1 else "they are what is ranked"
+    if count > FEW_WITHOUT_LABEL * labelled:
+        return f"{which}: {ranked}."
+    said = f"row {first}" if count == 1 else f"the first is row {first}"
+    them = "it" if count == 1 else "them"
+    return f"{which} ({said}): {ranked}. Without {them} in the file, the {labelled} others would be."
 
 
 def _fingerprint(path: Path) -> str:
