@@ -236,6 +236,9 @@ def test_the_example_as_a_file(here, capsys):
     assert frame["failed"].sum() == 231
     assert (frame["pump"] == "P0017").sum() == 1  # the one the README explains
     assert main(["data", "--example", "visits.txt"]) == 2
+    capsys.readouterr()
+    assert main(["data", "--example", "absent/visits.csv"]) == 2
+    assert "--example 'absent/visits.csv': there is no folder 'absent'" in capsys.readouterr().err
 
 
 def test_forest_models(here, capsys):
@@ -276,6 +279,7 @@ BAD_ARGUMENTS = {
     "depth too small": ([*RANK, "--depth", "1"], "--depth 1"),
     "no such option any more": ([*RANK, "--top", "10"], "--top"),
     "unknown ranker": ([*RANK, "--ranker", "oracle"], "--ranker 'oracle' is not one of ensemble, logistic"),
+    "misspelt ranker": ([*RANK, "--ranker", "lgistic"], "; did you mean 'logistic'?"),
     "unknown preference": ([*RANK, "--prefer", "cheap"], "--prefer 'cheap' is not one of best, simple"),
     "split by nothing": ([*RANK, "--split-by", "nr"], "--split-by 'nr': no such column in items.csv"),
     "ensemble as JSON": (

@@ -71,6 +71,12 @@ def test_not_at_hand_and_not_on_openml(monkeypatch):
         load("uis")
 
 
+def test_a_folder_without_the_file_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("TOPRANK_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=f"holds uis.csv; '{tmp_path}', where it points to now, does not"):
+        load("uis")
+
+
 def test_openml_out_of_reach(monkeypatch):
     monkeypatch.delenv("TOPRANK_DATA", raising=False)
 

@@ -44,11 +44,7 @@ def list_data(
     from toprank import datasets
 
     if example is not None:
-        from toprank.workflow.writing.deliver import Delivery
-
-        Delivery(example).check([])
-        for path, about in Delivery(example).write(datasets.inspections()).items():
-            print(f"{path}: {about.replace('ranked items', 'pumps, whether each failed within a year')}")
+        _write_example(example)
         return
     if json_output:
         entries = datasets.catalog() if name is None else {name: datasets.entry(name)}
@@ -61,3 +57,13 @@ def list_data(
         for key, value in asdict(datasets.entry(name)).items():
             if value not in ("", (), 0, None):
                 print(f"{key}: {', '.join(value) if isinstance(value, tuple) else value}")
+
+
+def _write_example(path: Path) -> None:
+    from toprank import datasets
+    from toprank.output import check_writable, table_bytes, write_whole
+
+    pumps = datasets.inspections()
+    check_writable(path, argument="--example")
+    write_whole({path: table_bytes(pumps, path, argument="--example")})
+    print(f"{path}: {len(pumps)} pumps, whether each failed within a year")

@@ -141,7 +141,9 @@ def _from_svmlight(file: Path, known: Entry) -> Dataset:
 
 
 def _from_openml(known: Entry) -> Dataset:
+    folder = os.environ.get(FOLDER_VARIABLE)
     where = f"set {FOLDER_VARIABLE} to a folder that holds {known.file}"
+    where += f"; {folder!r}, where it points to now, does not" if folder else ""
     if known.openml is None:
         raise InputError(f"The data set {known.name!r} is not at hand, and OpenML does not have it: {where}.")
     import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -199,7 +200,9 @@ def checked_ranker(name: str) -> str:
     spelled |= {key.lower(): name for key, name in SHORT_NAMES.items()}
     spelled |= {key.lower(): key for key in known} | {label.lower(): key for key, label in known.items()}
     if name.lower() not in spelled:
-        raise InputError(f"--ranker {name!r} is not one of {', '.join(known)}.")
+        near = difflib.get_close_matches(name.lower(), spelled, n=1)
+        hint = f"; did you mean {spelled[near[0]]!r}?" if near else "."
+        raise InputError(f"--ranker {name!r} is not one of {', '.join(known)}{hint}")
     return spelled[name.lower()]
 
 
