@@ -173,10 +173,10 @@ def entry(names: list[str]) -> dict[str, object]:
 HEAD = """# Speed and memory over time
 
 What the main things take, measured by `make bench-history` and kept in `benchmarks/history.json`. Every task
-is a process of its own on made-up data, in one thread, kernels compiled before. The ratio is to one fit of
-scikit-learn's `LogisticRegression` on 20,000 rows by 20 columns, run in turn with the task, in processor
-time: it is what can be compared from one date, or machine, to the next. Memory is the peak of the whole
-process, its imports and data included.
+is a process of its own on made-up data (rows x columns), in one thread, kernels compiled before. The ratio
+is to one fit of scikit-learn's `LogisticRegression` on 20,000 rows by 20 columns, run in turn with the task,
+in processor time: it is what can be compared from one date, or machine, to the next. Memory is the peak of
+the whole process, its imports and data included.
 
 ![Ratios over time](images/speed.png)
 
@@ -210,7 +210,7 @@ def draw(history: list[dict], to: Path) -> None:
 
     families = [*dict.fromkeys(family for family, _ in TASKS.values())]
     figure, panels = plt.subplots(
-        2, len(families), figsize=(4 * len(families), 7), sharex=True, squeeze=False
+        2, len(families), figsize=(2.7 * len(families), 6), sharex=True, sharey="row", squeeze=False
     )
     ticks = [f"{one['date']}\n{one['version']}" for one in history]
     for column, family in zip(panels.T, families, strict=True):
@@ -219,15 +219,26 @@ def draw(history: list[dict], to: Path) -> None:
             for panel, key in zip(column, ("ratio", "megabytes"), strict=True):
                 panel.plot(at, [history[i]["figures"][name][key] for i in at], marker="o", label=name)
         column[0].set(title=family, yscale="log", xlim=(-0.5, len(history) - 0.5))
-        column[0].legend(fontsize="x-small")
+        column[0].yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        column[0].yaxis.set_major_formatter("{x:g}")
+        column[0].yaxis.set_minor_formatter("")
+        column[0].tick_params(axis="y", labelsize="small")
+        column[1].tick_params(axis="y", labelsize="small")
         column[1].set_ylim(
             0, 1.2 * max(one["megabytes"] for all_ in history for one in all_["figures"].values())
         )
-        column[1].set_xticks(range(len(ticks)), ticks, fontsize="x-small", rotation=30)
+        column[1].set_xticks(range(len(ticks)), ticks, fontsize="small", rotation=30 * (len(ticks) > 1))
+        column[1].legend(
+            *column[0].get_legend_handles_labels(),
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.25),
+            fontsize="small",
+            frameon=False,
+        )
     panels[0, 0].set_ylabel("ratio to LogisticRegression")
     panels[1, 0].set_ylabel("peak memory, MB")
     figure.tight_layout()
-    figure.savefig(to, dpi=80, metadata={"Software": None})
+    figure.savefig(to, dpi=130, metadata={"Software": None})
     plt.close(figure)
 
 
