@@ -1,7 +1,10 @@
 """Sphinx configuration."""
 
+import sys
+
 from docutils.nodes import SkipNode, Text, literal, tgroup
 from latex2mathml.converter import convert
+from sphinx.pycode import ModuleAnalyzer
 
 import toprank
 from toprank import __version__
@@ -63,7 +66,23 @@ def keep_together(app, doctree, page):
                 text.parent.replace(text, Text(text.replace(" ± ", glued)))
 
 
+# -- values and types -------------------------------------------------------------------------
+
+
+def words_at_home(app, what, name, value, options, lines):
+    """What is written below a value where it is defined, not what Python says of its type."""
+    package, _, short = name.rpartition(".")
+    if what != "data" or not package.startswith("toprank"):
+        return
+    for module in sorted(other for other in sys.modules if other.startswith(package)):
+        written = ModuleAnalyzer.for_module(module).find_attr_docs().get(("", short))
+        if written and getattr(sys.modules[module], short, None) is value:
+            lines[:] = [*written, "", *(line for line in lines if line.startswith("alias of"))]
+            return
+
+
 def setup(app):
-    """Register the writer of formulas, and what keeps figures together."""
+    """Register the writer of formulas, and what keeps figures and their words together."""
     app.connect("doctree-resolved", keep_together)
+    app.connect("autodoc-process-docstring", words_at_home)
     app.add_html_math_renderer(html_math_renderer, (write_formula, None), (write_formula, None))

@@ -35,7 +35,7 @@ LabelKind = Literal["binary", "ordinal", "continuous"]
 """Two labels; grades, of which the higher is nearer to the top; a response, any real number."""
 
 KINDS: frozenset[LabelKind] = frozenset(get_args(LabelKind))
-"""All of them."""
+"""All kinds of labels."""
 
 MOST_GRADES = 20
 """More whole numbers than these are no grades: counts, ages, amounts."""

@@ -17,7 +17,7 @@ __all__ = ["TWO_LABELS", "RankerTags", "TagsOfRanker", "abilities", "last_step",
 
 
 TWO_LABELS: frozenset[LabelKind] = frozenset({"binary"})
-"""What everyone takes."""
+"""The kinds of labels that every ranker takes: two different ones."""
 
 
 @dataclass(slots=True)

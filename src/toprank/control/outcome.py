@@ -97,7 +97,7 @@ class Progress:
 STILL_COMPILING = (
     "the proof had not begun: its kernels are still being compiled, which goes on by itself and is done once"
 )
-"""A note: the bound is no more than what holds for any data."""
+"""A note where a machine's first proof had no time to begin: the bound is what holds for any data."""
 
 
 @dataclass(frozen=True, slots=True)
