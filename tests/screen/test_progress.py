@@ -46,3 +46,10 @@ def test_bars_on_an_ascii_terminal_are_ascii(monkeypatch):
         sys.stderr.flush()
     assert b"Fitting" in written.getvalue()
     assert b"\\u" not in written.getvalue()
+
+
+def test_a_note_in_a_log_says_what_it_is_about(capsys):
+    with Bars() as bars:
+        bars.stage("Preparing the kernels", steps=2)
+        bars.note("logistic regression")
+    assert capsys.readouterr().err == "Preparing the kernels: logistic regression\n"

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from toprank.screen import pieces
 from toprank.screen.ranking import show_ranking
+from toprank.workflow.judging.importance import MOST_COLUMNS
 from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 
@@ -66,3 +67,13 @@ def test_how_many_items_logistic_regression_would_have_left_out(report, monkeypa
     found = replace(report.found, different=number)
     show_ranking(replace(report, delivered="ensemble", found=found, held_out=None), {}, head=1)
     assert words in shown.getvalue()
+
+
+def test_columns_that_are_not_shown_are_counted(report, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=200, highlight=False))
+    show_ranking(report, {}, head=1)
+    assert "count less" not in shown.getvalue()
+    many = [replace(report.columns[0], name=f"c{k}", value=1.0 + k) for k in range(MOST_COLUMNS + 3)]
+    show_ranking(replace(report, columns=many), {}, head=1)
+    assert "... and 3 that count less; --json has all of them." in shown.getvalue()

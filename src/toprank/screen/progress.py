@@ -74,6 +74,7 @@ class Bars:
         # A log has no bars; it gets a line now and then instead.
         self._spoken = not quiet and not console.is_terminal
         self._last_note = -math.inf
+        self._stage = ""
         self._seconds: float | None = None
 
     def __enter__(self) -> Bars:
@@ -88,7 +89,7 @@ class Bars:
         """Replace the bar by one for the next piece of work."""
         if self._task is not None:
             self._bars.remove_task(self._task)
-        self._seconds = seconds
+        self._stage, self._seconds = text, seconds
         self._task = self._bars.add_task(text, total=steps, detail="")
 
     def step(self, size: float = 1.0) -> None:
@@ -100,7 +101,7 @@ class Bars:
         self._bars.update(self._task, detail=text)
         if self._spoken and time.monotonic() - self._last_note >= NOTE_EVERY:
             self._last_note = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
+            print(f"{self._stage}: {text}", file=sys.stderr, flush=True)
 
     def search(self, progress: SearchProgress) -> None:
         """Move the bar with the clock and show the best value so far."""

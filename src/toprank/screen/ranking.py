@@ -269,7 +269,8 @@ def _what_is_lost(report: RankReport) -> str:
 
 
 def _show_columns(console: Console, report: RankReport) -> None:
-    worths = [one for one in report.columns if one.value][:MOST_COLUMNS]
+    counting = [one for one in report.columns if one.value]
+    worths = counting[:MOST_COLUMNS]
     if not worths:
         return
     what = (
@@ -286,3 +287,5 @@ def _show_columns(console: Console, report: RankReport) -> None:
             agreed = f"lost in {agreed}"
         grid.add_row(f"  {one.name}", f"{one.value:+.2g}", agreed)
     console.print(grid)
+    if len(counting) > len(worths):
+        console.print(f"  ... and {len(counting) - len(worths)} that count less; --json has all of them.")

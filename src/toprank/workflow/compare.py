@@ -158,7 +158,7 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         not_run=[name for name in results if name not in run],
         tested=what_is_tested(len(figures) - 1, len(figures[0].test), baseline),
         advice=advice(figures, greater_is_better=statistic.greater_is_better, baseline=baseline),
-        remarks=each_once([*source.remarks, *aim.remarks, *dear, *remarks, *more]),
+        remarks=each_once([*source.remarks, *aim.remarks, *dear, *remarks, *more], list(results)),
         interrupted=interrupted,
         provenance=provenance(source, budget, options.seed) | {"base": options.base},
         seconds=time.perf_counter() - began,
@@ -189,7 +189,7 @@ def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[lis
     able, remarks = [], []
     watch.stage("Preparing the kernels", steps=len(contenders))
     for contender in contenders:
-        watch.note(f"kernels of {contender.name}")
+        watch.note(contender.name)
         ranker = contender.make()
         try:
             # The kernels of an ensemble are those of others; other packages have none.
@@ -312,7 +312,7 @@ def _one_split(
     row, remarks = {}, []
     clock, left, spent = Run(time_limit=seconds), 1.0, []
     for contender, share, cost in zip(task.contenders, task.shares(), costs, strict=True):
-        watch.note(f"at {contender.name}")
+        watch.note(contender.name)
         began = time.perf_counter()
         try:
             # What quick ones leave goes to those after them.

@@ -7,7 +7,7 @@ Layers below the commands know no command line: their messages name an argument 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from toprank.datasets import Note
@@ -57,13 +57,21 @@ def _flag(found: re.Match[str]) -> str:
     return flag if found[2] is None else f"{flag} {found[2]}"
 
 
-def each_once(remarks: list[str]) -> list[str]:
+def each_once(remarks: list[str], rankers: Collection[str] = ()) -> list[str]:
     """Remarks in the words of the command line; those that differ in figures only once, as they came first.
+
+    What several of `rankers` say, each with its name in front, is said once, by all of them.
 
     >>> each_once(["A took 2 s", "B took 1 s", "A took 3 s"])
     ['A took 2 s', 'B took 1 s']
+    >>> each_once(["A: no end", "B: no end", "C: no end"], ["A", "B"])
+    ['A, B: no end', 'C: no end']
     """
-    said: dict[str, str] = {}
+    said: dict[str, tuple[list[str], str]] = {}
     for remark in remarks:
-        said.setdefault(re.sub(r"[0-9.e+-]+", "#", remark), in_flags(remark))
-    return list(said.values())
+        name, colon, text = remark.partition(": ")
+        speaker, words = (name, text) if colon and name in rankers else ("", remark)
+        names, _ = said.setdefault(re.sub(r"[0-9.e+-]+", "#", words), ([], words))
+        if speaker and speaker not in names:
+            names.append(speaker)
+    return [in_flags(f"{', '.join(names)}: {words}" if names else words) for names, words in said.values()]

@@ -121,6 +121,15 @@ def test_gains_in_training_that_do_not_carry_over():
     )
 
 
+def test_a_large_gain_that_may_be_luck_is_not_hidden():
+    best = _figures("forest", 14.0 + NOISE, 9.5 + 2 + 8 * NOISE[::-1])
+    said = advice(_judged(best, _baseline()))
+    assert said == (
+        "Logistic regression will do as far as 10 splits tell: 'forest' is ahead of it on held-out items"
+        " (+21.1 %), but as the first of 2 rankers it may be so by luck; --splits sets more."
+    )
+
+
 def test_statistics_that_should_be_small():
     best = _figures("rerank", 8 + NOISE, 7.5 + NOISE + 0.01 * NOISE[::-1])
     assert advice(_judged(best, _baseline()), greater_is_better=False).startswith("Use 'rerank': -21.1 %")

@@ -1,3 +1,5 @@
+import io
+
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -44,3 +46,11 @@ def test_rows_that_repeat_earlier_ones_are_counted():
     assert repeated_rows(items) == 2  # the second row, and the last: missing is like missing; labels count
     sparse = Items(Table(pd.DataFrame(), sp.csr_matrix((6, 2))), items.y, None)
     assert repeated_rows(sparse) == 0
+
+
+def test_repeated_rows_of_a_wide_file():
+    """Which pandas keeps column by column, and warns when one is put in."""
+    names = ",".join(f"c{k}" for k in range(120))
+    lines = [names, *(",".join([value] * 120) for value in "010")]
+    items = Items(Table(pd.read_csv(io.StringIO("\n".join(lines)))), np.array([0, 1, 0], dtype=np.int8), None)
+    assert repeated_rows(items) == 1

@@ -178,11 +178,14 @@ def test_rows_without_a_label_are_what_is_ranked(tmp_path):
     assert len(report.listing) == 40
     assert report.order == "unseen"
     assert any("40 rows have no label" in remark for remark in report.remarks)
+    # By its number in the file each is found again.
+    assert sorted(report.listing["row"]) == (np.flatnonzero(frame.index % 4 == 1) + 1).tolist()
     new = rank_items(
         source, RankOptions(ranker="logistic", splits=0), new=Table(_frame(5, seed=1), source="new.csv")
     )
     assert len(new.listing) == 5
     assert any("40 rows of some.csv have no label and are left out" in remark for remark in new.remarks)
+    assert not any("what is ranked" in remark for remark in new.remarks)
 
 
 def test_new_items_that_do_not_fit_are_refused_before_the_search(source, monkeypatch):
@@ -361,6 +364,13 @@ def test_a_ranker_that_refuses_is_left_out_of_the_comparison(source, monkeypatch
 def test_a_remark_is_made_once_whatever_its_figures():
     said = ["a: stopped at 0.12", "b: other", "a: stopped at 3e-05", "a: stopped at 7"]
     assert each_once(said) == ["a: stopped at 0.12", "b: other"]
+    both = [
+        "TopPush: w = 0 helps 0.3",
+        "TauFPL: w = 0 helps 0.4",
+        "TopPush: w = 0 helps 0.5",
+        "x: w = 0 helps 1",
+    ]
+    assert each_once(both, ["TopPush", "TauFPL"]) == ["TopPush, TauFPL: w = 0 helps 0.3", "x: w = 0 helps 1"]
 
 
 # -- words -----------------------------------------------------------------------------------------

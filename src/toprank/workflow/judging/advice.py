@@ -139,14 +139,25 @@ def advice(figures: list[Figures], *, greater_is_better: bool = True, baseline: 
     ahead = figures[: figures.index(base)]
     chosen = next((one for one in ahead if one.p_value < SIGNIFICANT), None)
     if chosen is None:
-        few = len(base.test) < FEWEST_SPLITS
+        lead = (1 if greater_is_better else -1) * (figures[0].test_mean - base.test_mean)
+        may_be_luck = lead > base.test_deviation
+        few = may_be_luck or len(base.test) < FEWEST_SPLITS
         doubt = f" as far as {len(base.test)} splits tell" if few else ""
-        return f"{baseline.capitalize()} will do{doubt}: {_why_not(figures, base, greater_is_better)}."
+        why = _ahead_by_luck(figures, base) if may_be_luck else _why_not(figures, base, greater_is_better)
+        return f"{baseline.capitalize()} will do{doubt}: {why}."
     gain = relative_gain(chosen.test_mean, base.test_mean)
     return (
         f"Use {_quoted(chosen)}: {gain} against {baseline} on held-out items, more than chance"
         f" explains (p = {chosen.p_value:.2g}, corrected for the overlap of the splits and for the choice"
         f" among {len(figures)} rankers)."
+    )
+
+
+def _ahead_by_luck(figures: list[Figures], baseline: Figures) -> str:
+    gain = relative_gain(figures[0].test_mean, baseline.test_mean)
+    return (
+        f"{_quoted(figures[0])} is ahead of it on held-out items ({gain}), but as the first of"
+        f" {len(figures)} rankers it may be so by luck; --splits sets more"
     )
 
 

@@ -37,10 +37,14 @@ def width_hint(features: int, rows: int, reranked: bool) -> list[str]:
 
 def repeated_rows(items: Items) -> int:
     """Rows that repeat an earlier one, label included: copies in both parts of a split flatter it."""
+    import pandas as pd
+
     if items.features.sparse is not None:
         return 0
     frame = items.features.frame
-    return int(frame.assign(**{"\0label": items.y}).duplicated().sum())
+    labels = pd.Series(items.y, index=frame.index, name="\0label")
+    # Beside the frame, not in it: a wide one would warn that it grows column by column.
+    return int(pd.concat([frame, labels], axis=1).duplicated().sum())
 
 
 def _row_numbers(items: Items) -> list[str]:
