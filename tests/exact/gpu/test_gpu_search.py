@@ -99,6 +99,16 @@ def test_of_the_points_of_a_launch_those_behind_a_good_one_are_left(monkeypatch)
     assert search._doubtful == 1
 
 
+def test_there_are_no_more_threads_than_boxes_left_for_them_want(monkeypatch):
+    monkeypatch.setattr("toprank.exact.gpu.search.THREADS_A_BOX", 1)
+    search = GpuSearch(problem_of("normal", 4).arrays(), device=EmulatedCard(4), n_jobs=16)
+    assert len(search._heap) == 8
+    assert len(search._make_workers()) == 8
+    search._heap = search._heap[:1]
+    assert len(search._make_workers()) == 1
+    assert search._n_jobs == 16
+
+
 def test_buffers_are_used_again():
     problem, card = problem_of("normal", 4, n=30), EmulatedCard(4)
     search = through(GpuSearch(problem.arrays(), device=card), seconds=0.005)

@@ -279,3 +279,30 @@ def test_a_short_first_climb_is_not_climbed_again():
     before = best.coef
     climbing.settle()
     assert best.coef is before
+
+
+def test_in_a_longer_proof_others_join_the_climb(monkeypatch):
+    monkeypatch.setattr(module, "SECONDS_ALONE", 0.01)
+    climbing, best, _ = climbing_on(problem_of(n=120, d=8))
+    climbing.begin([], 1.0, most_lines=1)
+    before = best.value
+    with climbing.beside(True, processors=16):
+        wait_for(lambda: len(climbing._team) == module.MOST_CLIMBERS)
+        team = list(climbing._team)
+        for other in team[1:]:
+            wait_for(lambda other=other: other.best.value > before)
+        assert climbing.collect() == best.target
+    assert best.value == max(other.best.value for other in team)
+    assert not climbing._team
+    monkeypatch.setattr(module, "SECONDS_ALONE", 20.0)
+    with climbing.beside(True, processors=16):  # which is over before they come
+        assert len(climbing._team) == 1
+
+
+def test_what_goes_wrong_with_another_climb_is_heard_of(monkeypatch):
+    monkeypatch.setattr(module, "SECONDS_ALONE", 0.0)
+    climbing, _, _ = climbing_on(problem_of())
+    climbing.begin([], 1.0, most_lines=1)
+    monkeypatch.setattr(module, "local_search", lambda *given, **options: 1 // 0)
+    with pytest.raises(ZeroDivisionError), climbing.beside(True, processors=4):
+        time.sleep(0.02)

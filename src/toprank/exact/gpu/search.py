@@ -21,7 +21,7 @@ from toprank.exact.gpu.device import WORDS, Card, box_type, parameters_of, pendi
 from toprank.exact.pairs import PairArrays
 from toprank.exact.slices.search import SliceSearch
 from toprank.exact.slices.search import why_not as why_no_slices
-from toprank.exact.slices.worker import FEW_SLICES, ROUNDS, WholeValues
+from toprank.exact.slices.worker import FEW_SLICES, ROUNDS, SliceWorker, WholeValues
 
 __all__ = ["GpuSearch", "Pool", "why_not"]
 
@@ -35,6 +35,8 @@ PROBED_UP_TO = 96
 """Middles of boxes are looked at where so few pairs are undecided."""
 LONGEST_LISTS, SHORTEST_LISTS = 48, 6
 """Times all pairs: room for the lists of a warp, as memory allows."""
+THREADS_A_BOX = 4
+"""Boxes that are left to the CPU are few, as a rule, and soon closed: more threads take longer to set up."""
 LOOKED_AT = 2
 """Points of a launch that are evaluated exactly, which takes a millisecond."""
 MOST_DOUBTS = 32
@@ -113,6 +115,14 @@ class GpuSearch(SliceSearch):
             if self._target > before:
                 return
         self._doubtful += len(points) > 0
+
+    def _make_workers(self) -> list[SliceWorker]:
+        wanted = self._n_jobs
+        self._n_jobs = max(1, min(wanted, THREADS_A_BOX * len(self._heap)))
+        try:
+            return super()._make_workers()
+        finally:
+            self._n_jobs = wanted
 
     def _hand_in(self) -> None:
         """All open boxes to the card."""

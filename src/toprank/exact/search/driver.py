@@ -223,7 +223,7 @@ class _Driver:
                 return False
             # A search taken up again goes on with the support it was at, which stands last.
             support = self.tree.pop() if self.resumed is None else self.tree.waiting.pop()
-            with self.climbing.beside(self.on_card):
+            with self.climbing.beside(self.on_card, self.options.n_jobs):
                 searched = self._search(method := self._make(support), support)
             if searched:
                 self._close(method, support)
