@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import signal
@@ -325,7 +326,7 @@ BAD_ARGUMENTS = {
     "unknown option": (["rank", "--frobnicate"], "--frobnicate"),
     "unknown command": (["sort"], "'sort'"),
     "score without a model": (["score", "absent.json", "items.csv"], "'absent.json'"),
-    "score with a table": (["score", "items.csv", "small.csv"], "Model file 'items.csv'"),
+    "score with a table": (["score", "items.csv", "small.csv"], "Model file 'items.csv': its name must end in .json"),
     "score without columns": (["score", "m.json", "small.csv"], "lacks columns the model wants: 'a', 'kind'"),
     "score over the model": (
         ["score", "m.json", "items.csv", "--out", "m.json"],
@@ -502,3 +503,15 @@ def test_exit_code_of_the_program(here):
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "toprank: There is no file 'absent.csv'.\n"
+
+
+def test_a_full_disk_is_one_line(here, capfd, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("toprank.screen.tables.show_catalog", full)
+    monkeypatch.setattr(sys.modules[main.__module__], "_say_no_more", lambda: None)
+    assert main(["data"]) == 2
+    assert capfd.readouterr().err.splitlines() == [
+        "toprank: The disk is full: what should have been shown could not be written."
+    ]

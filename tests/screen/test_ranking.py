@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from toprank.screen import pieces
-from toprank.screen.ranking import show_ranking
-from toprank.workflow.judging.importance import MOST_COLUMNS
+from toprank.screen.ranking import MOST_COLUMNS, show_ranking
 from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 

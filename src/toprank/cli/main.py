@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that help comes at once.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -313,7 +314,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has had enough; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         return 0
     except Exception as error:
         # Typer's own complaints about arguments share no public base class across its versions.
@@ -321,6 +322,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _complain(error.format_message())
         from toprank.errors import InputError
 
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _say_no_more()
+            return _complain("The disk is full: what should have been shown could not be written.")
         if isinstance(error, InputError):
             from toprank.workflow.flags import in_flags
 
@@ -332,6 +336,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 # -- small helpers ---------------------------------------------------------------------------------
+
+
+def _say_no_more() -> None:
+    """Have what is left of the output go nowhere, so that nothing fails over it once more at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _remedy(error: Exception) -> str:

@@ -122,6 +122,8 @@ def table_format(path: str | os.PathLike[str]) -> str:
     for name, endings in FORMATS.items():
         if suffixes and suffixes[-1] in endings:
             return name
+    if suffixes and suffixes[-1] in (".skops", ".safetensors", ".json"):
+        raise InputError(f"{str(path)!r} is a model by its ending, not a table; a model comes before the items.")
     known = ", ".join(ending for endings in FORMATS.values() for ending in endings)
     raise InputError(f"Cannot tell the format of {str(path)!r} by its ending; known are {known} (and .gz).")
 

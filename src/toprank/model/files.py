@@ -109,10 +109,9 @@ def model_bytes(model: RankingModel, path: str | os.PathLike[str]) -> bytes:
     >>> model_bytes(RankingModel.learned(TopPush(), visits, Roles("failed")), "model.json")[:1]
     b'{'
     """
-    ending = Path(path).suffix.lower()
     check_model_ending(path, linear=True)
-    write = {".json": _to_json, ".safetensors": _to_safetensors, ".skops": _to_skops}[ending]
-    return write(model)
+    writers = {".json": _to_json, ".safetensors": _to_safetensors, ".skops": _to_skops}
+    return writers[Path(path).suffix.lower()](model)
 
 
 def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> RankingModel:
@@ -139,6 +138,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     file = Path(path)
     if not file.is_file():
         raise InputError(f"There is no model file {str(path)!r}.")
+    check_model_ending(path, linear=True)
     try:
         content = file.read_bytes()
         if file.suffix.lower() == ".skops":

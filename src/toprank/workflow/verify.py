@@ -111,5 +111,5 @@ def _certified(model: RankingModel, path: str) -> ExactRanker:
             f"{path} holds no certificate: the top held one class only, so nothing was reranked."
         )
     if not isinstance(ranker, ExactRanker):
-        raise InputError(f"{path} holds no certificate: it was not made by the exact ranker.")
+        raise InputError(f"{path} holds no certificate: only --ranker rerank and exact make one.")
     return ranker
