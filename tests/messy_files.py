@@ -73,6 +73,34 @@ FILES = {
         {"price": "text"},
         (r"'price': kept as text, because its numbers have different units \(EUR, €\)",),
     ),
+    "Swiss prices": Messy(
+        "a.csv",
+        _rows(
+            "price fee",
+            ["CHF 1'200.-", "CHF 12'345.50", "CHF 90.\u2013", "CHF 7.--"],
+            ["45,-", "1,5", "300,-", "2"],
+            separator=";",
+        ),
+        {"price": [1200, 12345.5, 90, 7], "fee": [45, 1.5, 300, 2]},
+        {"price": "number", "fee": "number"},
+    ),
+    "dates that cannot be read": Messy(
+        "a.csv",
+        _rows(
+            "seen gesehen",
+            ["2024-02-13 10:00 CET", "2024-02-14 11:00 EST", "2024-02-15 11:00 EST"] * 2,
+            ["13. Mai 2024", "14. Mai 2024", "15. Mai 2024"] * 2,
+        ),
+        {
+            "seen": ["2024-02-13 10:00 CET", "2024-02-14 11:00 EST", "2024-02-15 11:00 EST"] * 2,
+            "gesehen": ["13. Mai 2024", "14. Mai 2024", "15. Mai 2024"] * 2,
+        },
+        {"seen": "text", "gesehen": "text"},
+        (
+            r"'seen': .*'2024-02-13 10:00 CET' .*; write it as dates like 2024-02-13 12:00, or say --read",
+            r"'gesehen': .*'13. Mai 2024' \(row 1\); write it as dates .*'gesehen=date'",
+        ),
+    ),
     "percentages": Messy(
         "a.csv",
         _rows("share", ["79.9 %", "5%", "0.25 %", "100%"]),

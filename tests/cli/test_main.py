@@ -326,7 +326,7 @@ BAD_ARGUMENTS = {
     "unknown option": (["rank", "--frobnicate"], "--frobnicate"),
     "unknown command": (["sort"], "'sort'"),
     "score without a model": (["score", "absent.json", "items.csv"], "'absent.json'"),
-    "score with a table": (["score", "items.csv", "small.csv"], "Model file 'items.csv': its name must end in .json"),
+    "score with a table": (["score", "items.csv", "small.csv"], "Model file 'items.csv': its name must"),
     "score without columns": (["score", "m.json", "small.csv"], "lacks columns the model wants: 'a', 'kind'"),
     "score over the model": (
         ["score", "m.json", "items.csv", "--out", "m.json"],

@@ -116,3 +116,8 @@ def test_days_are_shown_as_dates(day):
 def test_days_no_calendar_has():
     assert date_text(1e9) == "1000000000 days after 1970"
     assert np.isfinite(date_cell("9999-12-31").day_first)
+
+
+def test_greenwich_is_a_zone():
+    assert date_cell("2024-02-13 12:00 GMT") == date_cell("2024-02-13T12:00Z")
+    assert date_cell("2024-02-13 12:00 CET") is None

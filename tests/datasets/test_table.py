@@ -90,7 +90,7 @@ BAD_FILES = {
     "svmlight without rows": ("a.svm", b"", "empty"),
     "no Excel": ("a.xlsx", b"a,y\n1,0\n", "Excel"),
     "unknown ending": ("a.doc", b"a,y\n1,0\n", "ending"),
-    "a model": ("m.skops", b"PK", "is a model by its ending, not a table; a model comes before the items"),
+    "a model": ("m.skops", b"PK", "is a model by its ending, not a table; a model comes before items"),
     "no ending": ("a", b"a,y\n1,0\n", "ending"),
 }
 

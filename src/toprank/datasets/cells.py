@@ -23,7 +23,7 @@ _BLANK = "\u0020\u00a0\u2009\u202f"
 _NUMBER = re.compile(
     rf"""(?P<open>\()? \s* (?P<sign>[-+\u2212])? \s* (?P<before>{MONEY.pattern})? \s* (?P<inner>[-+\u2212])?
     (?P<body>\d(?:[\d.,'’{_BLANK}]*\d)?[.,]?|[.,]\d+)
-    (?P<exponent>[eE][-+]?\d+)? \s*
+    (?:(?<=[.,])[-\u2013\u2014]{{1,2}})? (?P<exponent>[eE][-+]?\d+)? \s*
     (?P<after>[^\W\d_](?:[^\W\d_]|[/²³.^])*|[%‰°{_SYMBOLS}](?:[CFK])?)? \s* (?P<close>\))?""",
     re.VERBOSE,
 )
@@ -107,7 +107,7 @@ def _value(body: str, exponent: str, pattern: re.Pattern[str], decimal: str, neg
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _CLOCK = (
     r"(?:(?:[T]|,?\s+)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<fraction>\.\d+)?)?"
-    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
 )
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<a>\d{1,2})\2(?P<b>\d{1,2})" + _CLOCK)
 _YEAR_LAST = re.compile(r"(?P<a>\d{1,2})([-/.])(?P<b>\d{1,2})\2(?P<year>\d{4}|\d{2})" + _CLOCK)
@@ -207,7 +207,7 @@ def _moment(found: re.Match[str], *, day: str, month: str) -> float | None:
 
 
 def _zone(text: str | None) -> timedelta:
-    if text is None or text in ("Z", "UTC"):
+    if text is None or text in ("Z", "UTC", "GMT"):
         return timedelta()
     digits = text[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))

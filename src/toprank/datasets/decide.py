@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +25,8 @@ __all__ = ["Description", "described", "needs_a_look", "read_columns"]
 _DECIMALS: tuple[Literal[".", ","], ...] = (".", ",")
 LOOKS_LIKE = 0.5
 """A column of words of which so much begins like a number deserves a warning."""
+_DATED = re.compile(r"\s*(\d{1,4}([-/.])\d{1,2}\2\d{1,4}\b|\d{1,2}\.?\s+[^\W\d]{3,})")
+"""How cells begin that were meant as dates."""
 
 
 @dataclass(frozen=True)
@@ -344,9 +347,11 @@ def _looks_like_numbers(name: str, evidence: Evidence) -> list[Note]:
     readable = evidence.readable(evidence.numbers) | evidence.readable(evidence.dates)
     bad = np.flatnonzero(~readable)
     place = int(bad[0]) if len(bad) else 0
+    dated = _DATED.match(str(evidence.cells[place])) is not None
+    like, way = ("dates like 2024-02-13 12:00", "date") if dated else ("numbers", "number")
     text = (
         f"looks like numbers or dates but is kept as text, because of cells such as {evidence.cells[place]!r}"
-        f" (row {evidence.rows[place]}); write it as numbers, or say `read='{name}=number'` to take such"
+        f" (row {evidence.rows[place]}); write it as {like}, or say `read='{name}={way}'` to take such"
         " cells as missing"
     )
     return [Note(name, "assumed", text, warning=True)]

@@ -123,7 +123,7 @@ def table_format(path: str | os.PathLike[str]) -> str:
         if suffixes and suffixes[-1] in endings:
             return name
     if suffixes and suffixes[-1] in (".skops", ".safetensors", ".json"):
-        raise InputError(f"{str(path)!r} is a model by its ending, not a table; a model comes before the items.")
+        raise InputError(f"{str(path)!r} is a model by its ending, not a table; a model comes before items.")
     known = ", ".join(ending for endings in FORMATS.values() for ending in endings)
     raise InputError(f"Cannot tell the format of {str(path)!r} by its ending; known are {known} (and .gz).")
 
