@@ -58,12 +58,13 @@ html_math_renderer = "mathml"
 
 
 def keep_together(app, doctree, page):
-    """In tables 0.561 ± 0.005 stays in one line; with many columns the error goes to the next."""
+    """In tables 31 % and 0.561 ± 0.005 stay in one line; with many columns the error goes to the next."""
     for group in doctree.findall(tgroup):
-        glued = "\u00a0±\u00a0" if group["cols"] < 10 else " ±\u00a0"
+        glued = "\u00a0±\u00a0" if group["cols"] < 8 else " ±\u00a0"
         for text in [*group.findall(Text)]:
-            if " ± " in text and not isinstance(text.parent, literal):
-                text.parent.replace(text, Text(text.replace(" ± ", glued)))
+            together = text.replace(" ± ", glued).replace(" %", "\u00a0%")
+            if together != text and not isinstance(text.parent, literal):
+                text.parent.replace(text, Text(together))
 
 
 # -- values and types -------------------------------------------------------------------------
