@@ -37,7 +37,7 @@ SECONDS_A_STRETCH = 0.01
 """Of a climb beside the proof, between two looks at whether that is over."""
 MOST_CLIMBERS, SECONDS_ALONE = 3, 0.1
 """Who climb beside a proof at most, and after how long the others join the first, each from its best answer
-with random numbers of its own. On UIS, K = 100, four find with 600 lines each what one does with 2,000."""
+with random numbers of its own. On UIS, K = 100, four find with 600 lines each what one does with 1,200."""
 
 
 @dataclass(frozen=True, slots=True)
