@@ -179,7 +179,7 @@ def test_a_column_that_is_not_there():
     with pytest.raises(
         InputError, match=r"target 'faild': .*; did you mean 'failed'\? there are failed, age"
     ):
-        Table(frame).column("faild", argument="target")
+        Table(frame).column("failedd", argument="target")
     with pytest.raises(InputError, match=r"id 'AGE': .*; did you mean 'age'\? there are failed, age"):
         Table(frame).column("AGE", argument="id")
     with pytest.raises(InputError, match=r"there are 0\.1, 3; the first line has to be the names"):
