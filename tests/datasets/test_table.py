@@ -177,7 +177,7 @@ def test_rows_keep_their_numbers_when_some_are_taken():
 def test_a_column_that_is_not_there():
     frame = pd.DataFrame([[1, 2]], columns=["failed", "age"])
     with pytest.raises(
-        InputError, match=r"target 'faild': .*; did you mean 'failed'\? there are failed, age"
+        InputError, match=r"target 'failedd': .*; did you mean 'failed'\? there are failed, age"
     ):
         Table(frame).column("failedd", argument="target")
     with pytest.raises(InputError, match=r"id 'AGE': .*; did you mean 'age'\? there are failed, age"):
