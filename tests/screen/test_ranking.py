@@ -76,3 +76,10 @@ def test_columns_that_are_not_shown_are_counted(report, monkeypatch):
     many = [replace(report.columns[0], name=f"c{k}", value=1.0 + k) for k in range(MOST_COLUMNS + 3)]
     show_ranking(replace(report, columns=many), {}, head=1)
     assert "... and 3 that count less; --json has all of them." in shown.getvalue()
+
+
+def test_one_hit_is_one(report, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=200, highlight=False))
+    show_ranking(replace(report, found=replace(report.found, ours=1)), {}, head=1)
+    assert "Its first 20 hold 1 hit; by chance" in shown.getvalue()

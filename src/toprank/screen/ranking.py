@@ -176,7 +176,7 @@ def _own(name: str, listing: pd.DataFrame) -> str:
 def _show_worth(console: Console, report: RankReport) -> None:
     found = report.found
     if found is not None:
-        hold, chance = f"hold {found.ours} hits", f"{found.chance:.1f}"
+        hold, chance = f"hold {found.ours} hit{'' if found.ours == 1 else 's'}", f"{found.chance:.1f}"
         if report.span is not None:
             hold = f"have a mean {report.model.roles.target} of {found.ours:.3g}"
             chance = f"{found.chance:.3g}"

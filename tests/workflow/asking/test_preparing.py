@@ -45,6 +45,7 @@ def test_rows_go_by_their_number_in_the_file_where_some_are_empty(tmp_path):
     source = open_source(file, Columns(target="y"))
     report = rank_items(source, RankOptions(ranker="logistic", **QUICK))
     assert sorted(report.listing["row"]) == [*range(1, 41), 42]
+    assert report.encoding == "1 feature, numbers standardised"
     save_model(report.model, tmp_path / "m.json")
     explained = explain_item(str(tmp_path / "m.json"), file, None, 42)
     assert (explained.name, explained.items) == ("row 42", 41)

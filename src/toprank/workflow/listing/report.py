@@ -171,8 +171,8 @@ class RankReport:
     @property
     def encoding(self) -> str:
         """What became of the columns, in one sentence."""
-        roles, encoder = self.model.roles, self.model.encoder
-        parts = [f"{len(encoder.feature_names)} features, numbers standardised"]
+        roles, count = self.model.roles, len(self.model.encoder.feature_names)
+        parts = [f"{count} feature{'' if count == 1 else 's'}, numbers standardised"]
         named = {"id": roles.id, "query": roles.qid, "held out by": roles.group}
         parts += [f"{role} {name!r}" for role, name in named.items() if name is not None]
         if roles.ignore:
