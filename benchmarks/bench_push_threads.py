@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from bench_push_common import Tally, load
 from toprank import InfinitePush, PNormPush, RankSVM, TopEnsemble, TopPush
-from toprank.convex.algebra import threads
+from toprank.control import threads
 
 LIMIT = 1.2
 REPEATS, MOST_SECONDS = 30, 4.0

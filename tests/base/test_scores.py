@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from toprank.base import fit_copy, positive_share, ranking_scores
 from toprank.base.data import RankingData
 from toprank.control import Run
-from toprank.convex.algebra.threads import FEW_CELLS
+from toprank.control.threads import FEW_CELLS
 
 
 class Threads(BaseEstimator):

@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController
 from toprank import DirectRanker, RankSVM, TreeRank, regularisation_path
 from toprank.base import LinearRanker, RankingData, abilities, fit_copy
 from toprank.control import Outcome, Progress, Run, SearchStoppedWarning, Status, worker_count
-from toprank.convex.algebra import threads as threads_module
+from toprank.control import threads as threads_module
 
 ROWS = np.random.default_rng(0).normal(size=(30, 2))
 LABELS = (np.arange(30) % 3 == 0).astype(np.int8)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.convex.algebra.threads import one_thread_for
+from toprank.control.threads import one_thread_for
 
 __all__ = ["best_first", "positive_share", "prevalence_threshold", "ranking_scores"]
 

@@ -16,7 +16,7 @@ from toprank.base.data import RankingData
 from toprank.base.ranker import BaseRanker
 from toprank.base.tags import abilities, last_step
 from toprank.control import Progress, Run
-from toprank.convex.algebra.threads import one_thread_for
+from toprank.control.threads import one_thread_for
 from toprank.labels import LabelKind, told_labels
 
 __all__ = ["check_able", "clone_for_codes", "fit_copy", "tell_kind"]

@@ -9,18 +9,15 @@ never too small. Every rounding on the way is covered by one number per pair, `e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
-from threadpoolctl import ThreadpoolController
 
+from toprank.control.threads import threads_for
 from toprank.exact.arithmetic.dependence import (
     Ledger,
     independent_columns,
@@ -42,7 +39,6 @@ __all__ = [
     "Geometry",
     "build_frame",
     "idle_directions",
-    "one_blas_thread",
     "roundings",
     "turn_axes",
 ]
@@ -145,24 +141,9 @@ class Geometry(NamedTuple):
     exact_norm: bool
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Within this context BLAS has one thread; of several Python threads the first one sets the limit.
-
-    Where matrices have some rows each way its threads wait for each other longer than they compute. With two
-    on two cores, beside other busy processes, axes took a second or two to find, with one some hundredths.
-    """
-    with _blas().limit(limits=1):
-        yield
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Looking for the libraries takes milliseconds, so once; those of numpy and scipy are loaded by now."""
-    return ThreadpoolController().select(user_api="blas")
-
-
-@one_blas_thread()
+# Matrices have a row for each feature. On two cores beside other busy processes axes took a second or two to
+# find with two BLAS threads, with one some hundredths.
+@threads_for(1)
 def build_frame(
     arrays: PairArrays,
     direction: Floats | None = None,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.base import PairData, RankingData, fit_copy, ranking_scores
 from toprank.control import Run
-from toprank.convex.algebra.threads import threads_for
+from toprank.control.threads import threads_for
 from toprank.exact.arithmetic.rational import is_sparse
 from toprank.exact.problem import RankingProblem
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from toprank.base import PairData, RankingData
 from toprank.control import Outcome, Run
-from toprank.convex.algebra.threads import threads_for
+from toprank.control.threads import threads_for
 
 __all__ = ["in_few_threads"]
 

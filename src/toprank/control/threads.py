@@ -15,7 +15,7 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-from toprank.control import worker_count
+from toprank.control.run import worker_count
 
 __all__ = ["one_thread_for", "threads_for", "wanted_threads"]
 

@@ -1,25 +1,14 @@
-"""One thread for the linear algebra of small matrices, and as many as before afterwards."""
+"""Axes are found by one BLAS thread: the matrices are small."""
 
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from toprank.exact import RankingProblem
 from toprank.exact.directions import frame
-from toprank.exact.directions.frame import one_blas_thread
 
 
 def threads():
     return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
-
-
-def test_there_is_one_thread_inside_and_as_many_as_before_outside():
-    with threadpool_limits(2, user_api="blas"):
-        before = threads()
-        with one_blas_thread():
-            with one_blas_thread():
-                assert set(threads().values()) <= {1}
-            assert set(threads().values()) <= {1}
-        assert threads() == before
 
 
 def test_axes_are_found_by_one_thread(monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import toprank
-from toprank.convex.algebra import threads
-from toprank.convex.algebra.threads import threads_for, wanted_threads
+from toprank.control import threads
+from toprank.control.threads import threads_for, wanted_threads
 
 
 class Library:
