@@ -83,3 +83,11 @@ def test_one_hit_is_one(report, monkeypatch):
     monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=200, highlight=False))
     show_ranking(replace(report, found=replace(report.found, ours=1)), {}, head=1)
     assert "Its first 20 hold 1 hit; by chance" in shown.getvalue()
+
+
+def test_resamples_are_spoken_of_where_there_were_some(report, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=200, highlight=False))
+    none = [replace(one, agreeing=0, resamples=0) for one in report.columns]
+    show_ranking(replace(report, columns=none), {}, head=1)
+    assert "Coefficients (of standardised columns):" in shown.getvalue()

@@ -273,8 +273,9 @@ def _show_columns(console: Console, report: RankReport) -> None:
     worths = counting[:MOST_COLUMNS]
     if not worths:
         return
+    agreed = ", and in how many resamples the sign is the same" if worths[0].resamples else ""
     what = (
-        "Coefficients (of standardised columns), and in how many resamples the sign is the same:"
+        f"Coefficients (of standardised columns){agreed}:"
         if report.linear
         else f"{_what_is_lost(report)} lost on held-out items when a column is shuffled:"
     )
