@@ -90,9 +90,9 @@ def search(
 
     Examples
     --------
+    >>> from toprank.exact import maximise
     >>> problem = RankingProblem.from_labels([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0]], [0, 1, 0], "dcg")
-    >>> with Run(rng=0) as run:
-    ...     search(problem, run).summary()
+    >>> maximise(problem, Run(rng=0)).summary()
     'dcg 1: proved optimal'
     """
     path, shared = None if checkpoint is None else Path(checkpoint), recruit is not None
