@@ -91,7 +91,7 @@ def test_rank_prints_and_writes(here, capsys):
         "delivered: linear reranker",
         "Of the first 10 you would find",
         "by chance",
-        "Search over all linear orders of the first 40: proved optimal",
+        "Search over all linear orders of the 40 items that were reranked, the first by scores that",
     ):
         assert words in shown
     assert "4 features, numbers standardised; id 'code'; ignored 'grade', 'one'" in shown

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from toprank.base.data import Matrix
 from toprank.base.ranker import BaseRanker
+from toprank.base.text import text_explained
 from toprank.control import Outcome, Run, check_time_limit
 from toprank.preferences import read_pairs, share_in_order
 
@@ -75,7 +76,8 @@ class PairRanker(BaseRanker):
         self
         """
         check_time_limit(getattr(self, "time_limit", None))
-        rows = validate_data(self, X, **self._accepted())
+        with text_explained():
+            rows = validate_data(self, X, **self._accepted())
         data = PairData(rows, *read_pairs(pairs, sample_weight, rows.shape[0], name="sample_weight"))
         self.kind_, self.classes_ = "binary", np.array([0, 1])
         self._prepare_pairs(data)

@@ -27,6 +27,7 @@ from toprank.base.levels import grade_cuts, response_curve, suited, upper_part
 from toprank.base.scores import best_first, prevalence_threshold
 from toprank.base.searched import warn_if_searched
 from toprank.base.tags import RankerTags, abilities, with_ranker_tags
+from toprank.base.text import text_explained
 from toprank.control import Outcome, Progress, Run, check_time_limit, warn_if_cut_short
 from toprank.labels import LabelKind, as_numbers
 from toprank.statistics import RankStatistic
@@ -234,7 +235,8 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> RankingData:
         self._refuse(qid=qid, sample_weight=sample_weight)
-        rows, y = validate_data(self, X, y, y_numeric=False, **self._accepted())
+        with text_explained():
+            rows, y = validate_data(self, X, y, y_numeric=False, **self._accepted())
         labels = self._read_labels(y)
         self._keep_labels(labels)
         weight, codes = None, None
@@ -306,7 +308,8 @@ class BaseRanker(LabelReader, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores: the higher, the nearer to the top; above zero where `predict` says positive."""
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, **self._accepted())
+        with text_explained():
+            rows = validate_data(self, X, reset=False, **self._accepted())
         return self._scores(rows) + self.intercept_
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

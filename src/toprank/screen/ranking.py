@@ -202,8 +202,14 @@ def _show_worth(console: Console, report: RankReport) -> None:
         if len(report.listing) > 1.5 * held_out.rows and report.order == "unseen":
             console.print("Your list is longer than these, so its first items should be better still.")
     if report.certainty:
-        which = "" if report.depth is None else f" of the first {report.depth}"
-        console.print(f"Search over all linear orders{which}: {report.certainty}.")
+        console.print(f"Search over all linear orders{_of_which(report.depth)}: {report.certainty}.")
+
+
+def _of_which(depth: int | None) -> str:
+    """Whose orders: the base chose them by other scores than those of the list above, whose value differs."""
+    if depth is None:
+        return ""
+    return f" of the {depth} items that were reranked, the first by scores that did not use their own label"
 
 
 def _beside(report: RankReport) -> str:
