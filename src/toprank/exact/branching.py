@@ -132,6 +132,7 @@ class BranchAndBound(ABC, Generic[N, W]):
         self._idle = 0
         self._nodes = 0
         self._target = 0
+        self._leaving = False
         self.log = log
         self.candidates: list[Floats] = []
         self.bound = math.inf
@@ -279,6 +280,7 @@ class BranchAndBound(ABC, Generic[N, W]):
             self._workers = self._make_workers()
         if not self._workers:
             return
+        self._leaving = False
         for worker in self._workers:
             worker.hurry(False)
         with ThreadPoolExecutor(len(self._workers)) as pool:
@@ -286,6 +288,7 @@ class BranchAndBound(ABC, Generic[N, W]):
             # A single node of a large problem takes seconds, which the user may not have.
             while wait(futures, timeout=SECONDS_BETWEEN_LOOKS).not_done:
                 if self.should_stop():
+                    self._leaving = True
                     for worker in self._workers:
                         worker.hurry(True)
             for future in futures:
@@ -294,7 +297,7 @@ class BranchAndBound(ABC, Generic[N, W]):
     def _work(self, worker: W, deadline: float) -> None:
         """What one thread does: take the best node, search it for a while, give back the rest, and again."""
         waiting = False
-        while time.perf_counter() < deadline:
+        while time.perf_counter() < deadline and not self._leaving:
             if not worker.busy:
                 with self._lock:
                     node = self._next()

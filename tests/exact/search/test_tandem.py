@@ -131,10 +131,10 @@ def test_equals_enumeration_and_the_proof_is_replayed(in_turns, seed):
     assert verify(problem, found, seconds=0).passed
 
 
-def coarse_problem():
+def coarse_problem(rows=50):
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(50, 5)).round(1)
-    return RankingProblem.from_labels(X, rng.random(50) < 0.4, "dcg")
+    X = rng.normal(size=(rows, 5)).round(1)
+    return RankingProblem.from_labels(X, rng.random(rows) < 0.4, "dcg")
 
 
 def test_both_work_and_agree_with_each_alone(in_turns, monkeypatch):
@@ -160,13 +160,13 @@ def test_both_work_and_agree_with_each_alone(in_turns, monkeypatch):
 
 
 def test_stopped_and_resumed_gives_the_same_optimum(in_turns, tmp_path):
-    problem = coarse_problem()
+    problem = coarse_problem(100)
     with Run(rng=0) as run:
         whole = search(problem, run)
     file, bounds = tmp_path / "state.npz", []
     for rounds in range(500):
         calls = itertools.count()
-        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 12, interval=0.0) as run:
+        with Run(rng=rounds, callback=lambda _, calls=calls: next(calls) < 6, interval=0.0) as run:
             part = search(problem, run, checkpoint=file)
         bounds.append(part.bound)
         if part.proved:

@@ -19,6 +19,7 @@ from toprank.exact.cells._layout import (
     FIRST_ID,
     FITS,
     FRESH,
+    HURRY,
     INNER,
     JAMMED,
     LEAF,
@@ -153,12 +154,13 @@ def _look(walk, level):
 
 @njit(**PUBLIC)
 def explore(walk, literals):
-    """Walk depth first until DONE, PAUSE (enough work, or a candidate), or a node needs help.
+    """Walk depth first until DONE, PAUSE (enough work, a hurried node, or a candidate), or a node needs help.
 
     FITS: all undecided units hold at one point; JAMMED: the simplex method failed; DEEP: the stack is full.
     With control[LOADING] the node of `literals` is put on the empty stack first.
     """
     stack, bounds, control, log = walk.tree.stack, walk.tree.bounds, walk.control, walk.log
+    before = control[NODES]
     if control[LOADING] == 1:
         control[LOADING] = 0
         outcome = _load(walk, literals)
@@ -174,7 +176,8 @@ def explore(walk, literals):
             control[LEVEL] = level - 1
             continue
         if phase == FRESH:
-            if control[WORK] >= control[LIMIT] or control[OFFERED] == 1 or 2 * control[N_LOG] > log.size:
+            enough = control[WORK] >= control[LIMIT] or (control[HURRY] == 1 and control[NODES] > before)
+            if enough or control[OFFERED] == 1 or 2 * control[N_LOG] > log.size:
                 return PAUSE
             outcome = _look(walk, level)
         else:
