@@ -124,6 +124,9 @@ def same(model, again, table):
     X, _ = model.encoder.encode(model.roles.features(table))
     np.testing.assert_array_equal(again.scores(table)[0], model.scores(table)[0])
     np.testing.assert_array_equal(again.ranker.predict(X), model.ranker.predict(X))
+    assert hasattr(again.ranker, "predict_proba") == hasattr(model.ranker, "predict_proba")
+    if hasattr(model.ranker, "predict_proba"):
+        np.testing.assert_array_equal(again.ranker.predict_proba(X), model.ranker.predict_proba(X))
 
 
 @pytest.mark.parametrize("name", sorted(CONFIGURATIONS))
@@ -139,6 +142,15 @@ def test_a_model_is_saved_completely_or_not_at_all(tmp_path, name):
         same(model, load_model(text), table)
     save_model(model, binary)
     same(model, load_model(binary, trusted=TRUSTED), table)
+
+
+def test_an_ensemble_from_before_it_had_probabilities_scores_as_it_did(tmp_path):
+    model, table = fitted(lambda: toprank.TopEnsemble([("bayes", GaussianNB())], cv=2))
+    del model.ranker._odds_line
+    save_model(model, tmp_path / "old.skops")
+    again = load_model(tmp_path / "old.skops")
+    same(model, again, table)
+    assert not hasattr(again.ranker, "predict_proba")
 
 
 def test_the_answer_depends_on_the_fit_and_not_on_the_name(tmp_path):

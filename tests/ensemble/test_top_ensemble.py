@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -145,12 +146,15 @@ class Column(ClassifierMixin, BaseEstimator):
     def __init__(self, number=0):
         self.number = number
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
         return self
 
     def decision_function(self, X):
         return X[:, self.number]
+
+    def predict(self, X):
+        return self.classes_[(X[:, self.number] > 0).astype(int)]
 
 
 def test_an_ensemble_chooses_its_trust_where_positives_are_many_and_keeps_the_rule_where_they_are_few():
@@ -285,3 +289,72 @@ def test_members_that_all_point_the_wrong_way_count_alike():
     stack = np.array([[1.0, 1.0], [0.0, 0.0], [-1.0, -1.0]])
     np.testing.assert_allclose(fitting_weights(stack, np.array([1.0, 2.0, 3.0])), equal_weights(2))
     assert to_response(stack[:, 0], np.array([1.0, 2.0, 3.0])) == (0.0, 1.0)
+
+
+def with_known_odds(n, seed):
+    """Rows, labels, and the probability with which each label was drawn."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    share = 1 / (1 + np.exp(2.0 - 1.5 * X[:, 0] - 0.7 * X[:, 1] ** 2))
+    return X, (rng.random(n) < share).astype(int), share
+
+
+def test_probabilities_of_fresh_rows_are_those_their_labels_are_drawn_with():
+    X, y, _ = with_known_odds(600, 0)
+    new, _, share = with_known_odds(5000, 1)
+    members = [*MEMBERS, ("tree", DecisionTreeClassifier(min_samples_leaf=20, random_state=0))]
+    ranker = TopEnsemble(members, statistic="dcg@30", random_state=0).fit(X, y)
+    found = ranker.predict_proba(new)
+    assert found.shape == (5000, 2)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    tenths = np.array_split(ranker.rank(new), 10)
+    promised, kept = (np.array([one[part].mean() for part in tenths]) for one in (found[:, 1], share))
+    assert (np.diff(promised) <= 0).all()
+    # A frequency among 600 rows has a standard error of 0.02.
+    assert np.abs(promised - kept).mean() < 0.03
+    # Whoever says the same of every row is far from it.
+    assert np.abs(y.mean() - kept).mean() > 0.1
+
+
+def test_probabilities_rise_with_the_score_and_stand_in_the_order_of_the_classes():
+    X, y, _ = with_known_odds(300, 2)
+    words = np.where(y == 1, "bad", "good")
+    with_words = TopEnsemble(MEMBERS, pos_label="bad", random_state=0).fit(X, words)
+    with_numbers = TopEnsemble(MEMBERS, random_state=0).fit(X, y)
+    assert with_words.classes_.tolist() == ["good", "bad"]
+    np.testing.assert_allclose(with_words.predict_proba(X), with_numbers.predict_proba(X))
+    new = with_known_odds(500, 3)[0]
+    order = np.argsort(with_numbers.decision_function(new))
+    assert (np.diff(with_numbers.predict_proba(new)[order, 1]) > 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_curve_is_that_of_scikit_learn(weighted):
+    """A column scores a row alike in every fold, so that calibrating it needs no folds at all."""
+    y, stack = knowing_and_not(200, 3, noise=0.8)
+    weight = np.where(stack[:, 1] > 0, 3.0, 0.5) if weighted else None
+    ranker = TopEnsemble([("knows", Column(0))], random_state=0).fit(stack, y, sample_weight=weight)
+    known = CalibratedClassifierCV(Column(0), ensemble=False).fit(stack, y, sample_weight=weight)
+    np.testing.assert_allclose(ranker.predict_proba(stack), known.predict_proba(stack), atol=1e-4)
+
+
+def test_what_the_members_learned_by_heart_makes_nobody_sure():
+    X, y = noisy()
+    found = TopEnsemble([("memory", Memory())], statistic="auc", random_state=0).fit(X, y).predict_proba(X)
+    assert np.abs(found[:, 1] - y.mean()).max() < 0.05
+
+
+def test_grades_and_numbers_have_no_probabilities_of_two_classes():
+    X, y = noisy()
+    grades = y + (X[:, 0] > 1)
+    members = [("line", LinearRegression())]
+    ranker = TopEnsemble(members, random_state=0)
+    assert hasattr(ranker, "predict_proba")  # nobody has seen labels yet
+    assert ranker.fit(X, y).predict_proba(X).shape == (150, 2)
+    for labels in (grades, grades + X[:, 1]):
+        ranker.fit(X, labels)
+        assert not hasattr(ranker, "predict_proba")
+        with pytest.raises(AttributeError, match="predict_proba") as caught:
+            _ = ranker.predict_proba
+        assert f"{ranker.kind_} labels have no probabilities" in str(caught.value.__cause__)
+    assert not hasattr(TopEnsemble(levels="ordinal"), "predict_proba")

@@ -1,4 +1,4 @@
-"""From the scores of a reranked list to probabilities: a rising curve for the rest, another for the top."""
+"""From scores to probabilities: one logistic curve, or for a reranked list two, below the top and in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-__all__ = ["Calibration", "calibrated"]
+__all__ = ["Calibration", "calibrated", "logistic_curve", "shares"]
 
 Floats = NDArray[np.float64]
 FLATTEST = 1e-3
@@ -36,7 +36,16 @@ class Calibration:
         """Of rows `under` the cut by so much (0 or less), or in the top with this squeezed score."""
         rest = np.interp(under, *self.below) + FLATTEST * np.clip(under, -50.0, 0.0)
         odds = np.where(inside, self.top[0] + self.top[1] + self.top[2] * unit, rest)
-        return np.asarray(0.5 * (1.0 + np.tanh(0.5 * odds)))
+        return shares(odds)
+
+
+def shares(odds: Floats) -> Floats:
+    """Probabilities of log-odds.
+
+    >>> shares(np.array([0.0, np.log(3.0)])).round(9)
+    array([0.5 , 0.75])
+    """
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * odds)))
 
 
 def calibrated(
@@ -70,19 +79,52 @@ def _steps(under: Floats, y: NDArray[np.int8], weight: Floats) -> Floats:
 
 
 def _top(unit: Floats, y: NDArray[np.int8], weight: Floats, level: float) -> tuple[float, float]:
-    """Step and slope of the top; targets as Platt (1999) has them."""
-    if not len(y):
-        return 0.0, FLATTEST
+    """Step and slope of the top."""
+    return logistic_curve(unit, y, weight, level=level, lowest=0.0) if len(y) else (0.0, FLATTEST)
+
+
+def logistic_curve(
+    scores: Floats,
+    y: NDArray[np.int8],
+    weight: Floats | None = None,
+    *,
+    level: float = 0.0,
+    lowest: float | None = None,
+) -> tuple[float, float]:
+    """Log-odds at a score of zero and slope of the rising logistic curve of least loss.
+
+    Targets are those of Platt (1999): a little inside 0 and 1, so that classes that do not overlap have a
+    curve too.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        With a spread of about one.
+    y : array of 0 and 1 of shape (n,)
+    weight : array of shape (n,), optional
+    level : float
+        Log-odds to which those that are returned are added.
+    lowest : float, optional
+        Least log-odds to return.
+
+    Examples
+    --------
+    >>> y = np.array([0, 0, 1, 0, 1, 1], dtype=np.int8)
+    >>> start, slope = logistic_curve(np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]), y)
+    >>> abs(start) < 1e-4, slope > 0.5
+    (True, True)
+    """
+    weight = np.ones(len(y)) if weight is None else weight
     n_pos, n_neg = float(weight[y == 1].sum()), float(weight[y == 0].sum())
     target = np.where(y == 1, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        odds = level + parameters[0] + parameters[1] * unit
-        slope = weight * (0.5 * (1.0 + np.tanh(0.5 * odds)) - target)
+        odds = level + parameters[0] + parameters[1] * scores
+        slope = weight * (shares(odds) - target)
         return float(weight @ (np.logaddexp(0.0, odds) - target * odds)), np.array(
-            [slope.sum(), slope @ unit]
+            [slope.sum(), slope @ scores]
         )
 
-    bounds: Any = [(0.0, None), (FLATTEST, None)]
+    bounds: Any = [(lowest, None), (FLATTEST, None)]
     found = minimize(loss, np.array([0.1, 0.1]), jac=True, method="L-BFGS-B", bounds=bounds)
     return float(found.x[0]), float(found.x[1])

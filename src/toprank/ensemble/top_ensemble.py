@@ -8,7 +8,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.base import TWO_LABELS, BaseRanker, Matrix, RankingData, abilities, fit_copy
@@ -24,6 +25,7 @@ from toprank.ensemble.blend import (
     to_response,
     trust_in,
 )
+from toprank.ensemble.calibration import logistic_curve, shares
 from toprank.ensemble.explaining import coefficients_of, importances_of, spreads_of
 from toprank.ensemble.first_list import folds_of
 from toprank.ensemble.inner import set_tags
@@ -45,6 +47,16 @@ LINES = 30
 
 class MemberLeftOutWarning(UserWarning):
     """A member of an ensemble could not be fitted; the others go on without it."""
+
+
+def _has_probabilities(ensemble: Any) -> bool:
+    """Whether an ensemble learned two classes, or may do so, being told nothing else."""
+    kind = getattr(ensemble, "kind_", "binary" if ensemble.levels == "auto" else ensemble.levels)
+    if kind != "binary":
+        raise AttributeError(f"{kind} labels have no probabilities of two classes; predict tells the label.")
+    if hasattr(ensemble, "members_") and not hasattr(ensemble, "_odds_line"):
+        raise AttributeError("it comes from a file that was written before ensembles had probabilities.")
+    return True
 
 
 class TopEnsemble(BaseRanker):
@@ -126,6 +138,7 @@ class TopEnsemble(BaseRanker):
     trust_: float
     certificate_: Certificate | None
     out_of_fold_scores_: Floats
+    _odds_line: Floats
 
     def __init__(
         self,
@@ -285,6 +298,32 @@ class TopEnsemble(BaseRanker):
         # The weights of least squares do not look at the top, whatever the statistic.
         tags.ranker_tags.at_top |= self.levels in ("auto", "binary") and weighs_the_top(self.statistic)
         return tags
+
+    # -- probabilities ------------------------------------------------------------------------
+
+    def _finish(self, data: RankingData) -> None:
+        """Where `predict` cuts, and probabilities: by the scores of rows the members never saw."""
+        super()._finish(data)
+        if data.kind == "binary":
+            line = logistic_curve(self.out_of_fold_scores_, data.y, data.sample_weight)
+            self._odds_line = np.array(line)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn carries no types
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Probabilities of the two labels, in the order of `classes_`; they rise with the score.
+
+        The logistic curve that takes the out-of-fold scores of the training rows to their labels (Platt,
+        1999), over all rows alike, whatever their query. `predict` does not cut at one half: it says yes of
+        as many training rows as are positive. With grades or a response there are none.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        start, slope = self._odds_line
+        upper = shares(start + slope * (self.decision_function(X) - self.intercept_))
+        return np.column_stack((1.0 - upper, upper))
 
     # -- what counts --------------------------------------------------------------------------
 
