@@ -8,12 +8,14 @@ import pytest
 import sklearn.datasets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from toprank import DirectRanker, RankThenRerank
+from toprank import DirectRanker, RankSVM, RankThenRerank
 from toprank.datasets import InputError, Labelled, Roles, Table, learn_encoder
 from toprank.model import RankingModel, UntrustedTypesError, load_model, model_bytes, save_model
 from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain
@@ -220,6 +222,64 @@ def test_no_file_and_no_model(tmp_path, model):
         load_model(tmp_path)
     with pytest.raises(InputError, match=r"end in \.json, \.safetensors or \.skops"):
         save_model(model, tmp_path / "model.pkl")
+
+
+@pytest.mark.parametrize("file", ["m.json", "m.skops", "m.pkl"])
+@pytest.mark.parametrize("ranker", [RankSVM(), make_pipeline(StandardScaler(), RankSVM())])
+def test_a_ranker_alone_is_no_model_and_both_ways_out_are_named(tmp_path, ranker, file):
+    frame = _table().frame
+    X, y = frame[["weight"]], frame["y"]
+    with pytest.raises(TypeError, match=rf"not a {type(ranker).__name__}:") as caught:
+        save_model(ranker.fit(X, y), tmp_path / file)
+    assert list(tmp_path.iterdir()) == []
+    assert "\n" not in str(caught.value)
+    assert "RankingModel.learned(ranker, table, Roles(target))" in str(caught.value)
+    assert "skops.io.dump(ranker, path)" in str(caught.value)
+    # What the message says is true.
+    skops = pytest.importorskip("skops.io")
+    skops.dump(ranker, tmp_path / "ranker.skops")
+    asked = skops.get_untrusted_types(file=tmp_path / "ranker.skops")
+    again = skops.load(tmp_path / "ranker.skops", trusted=asked)
+    np.testing.assert_array_equal(again.decision_function(X), ranker.decision_function(X))
+    save_model(RankingModel.learned(ranker, frame, Roles("y", ignore=("name", "note"))), tmp_path / "m.json")
+
+
+class Keeps(BaseEstimator):
+    """Remembers what its `fit` was given."""
+
+    def fit(self, X, y, sample_weight=None, *, qid=None):
+        self.given_ = (sample_weight, qid)
+        return self
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_weights_and_queries_reach_the_ranker_in_a_pipeline_too(piped):
+    frame = pd.DataFrame({"a": [3.0, 9, 8, 1], "list": ["p", "q", "q", "p"], "y": [0, 1, 0, 1]})
+    keeps, weight = Keeps(), np.array([1.0, 2.0, 0.5, 3.0])
+    ranker = make_pipeline(StandardScaler(), keeps) if piped else keeps
+    RankingModel.learned(ranker, frame, Roles("y", qid="list"), sample_weight=weight)
+    assert keeps.given_[0].tolist() == weight.tolist()
+    assert (keeps.given_[1][:, None] == keeps.given_[1]).tolist() == [
+        [one == other for other in frame["list"]] for one in frame["list"]
+    ]
+    RankingModel.learned(ranker, frame, Roles("y", ignore=("list",)))
+    assert keeps.given_ == (None, None)
+
+
+def test_learned_with_weights_is_fitted_with_weights():
+    frame = _table().frame.dropna()[["size", "weight", "y"]]
+    weight = np.where(frame["size"] > 0, 4.0, 0.25)
+    model = RankingModel.learned(LogisticRegression(), frame, Roles("y"), sample_weight=weight)
+    rows = model.encoder.encode(Table(frame[["size", "weight"]]))[0]
+    weighted, plain = (LogisticRegression().fit(rows, frame["y"], one) for one in (weight, None))
+    np.testing.assert_allclose(model.scores(frame)[0], weighted.decision_function(rows))
+    assert np.abs(weighted.coef_ - plain.coef_).max() > 0.01
+
+
+def test_weights_are_refused_by_a_ranker_that_takes_none():
+    frame = _table().frame[["size", "weight", "y"]]
+    with pytest.raises(ValueError, match="sample_weight: DirectRanker takes no weights"):
+        RankingModel.learned(DirectRanker(), frame, Roles("y"), sample_weight=np.ones(len(frame)))
 
 
 def test_classes_of_the_same_name_are_not_taken_for_ours():

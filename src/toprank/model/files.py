@@ -19,7 +19,7 @@ import toprank
 from toprank.base import BaseRanker, ranking_scores
 from toprank.datasets import InputError, Roles, encoder_from_dict
 from toprank.model.plain import NotPlainError, estimator_from_plain, estimator_to_plain, same_scores
-from toprank.model.ranking import RankingModel
+from toprank.model.ranking import RankingModel, check_is_model
 from toprank.output import write_whole
 
 __all__ = ["UntrustedTypesError", "check_model_ending", "load_model", "model_bytes", "save_model"]
@@ -109,6 +109,7 @@ def model_bytes(model: RankingModel, path: str | os.PathLike[str]) -> bytes:
     >>> model_bytes(RankingModel.learned(TopPush(), visits, Roles("failed")), "model.json")[:1]
     b'{'
     """
+    check_is_model(model)
     check_model_ending(path, linear=True)
     writers = {".json": _to_json, ".safetensors": _to_safetensors, ".skops": _to_skops}
     return writers[Path(path).suffix.lower()](model)
@@ -151,8 +152,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -
     except (InputError, NotPlainError) as error:
         raise InputError(f"Model file {str(path)!r}: {error}") from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        detail = f"{type(error).__name__}: {error}"
-        raise InputError(f"Model file {str(path)!r} is damaged ({detail}).") from None
+        raise InputError(f"Model file {str(path)!r} is damaged ({type(error).__name__}: {error}).") from None
 
 
 # -- what all kinds of file share -----------------------------------------------------------------

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
 from toprank.base import best_first, ranking_scores
 from toprank.datasets import Encoder, Labelled, Note, Roles, Table, described, learn_encoder
@@ -15,7 +16,15 @@ from toprank.datasets import Encoder, Labelled, Note, Roles, Table, described, l
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RankingModel", "frame_in_order", "listing_order", "ordered_by", "ranked_frame", "ranks_of"]
+__all__ = [
+    "RankingModel",
+    "check_is_model",
+    "frame_in_order",
+    "listing_order",
+    "ordered_by",
+    "ranked_frame",
+    "ranks_of",
+]
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,13 @@ class RankingModel:
 
     @classmethod
     def learned(
-        cls, ranker: Any, rows: pd.DataFrame | Table, roles: Roles, *, positive: Sequence[str] = ()
+        cls,
+        ranker: Any,
+        rows: pd.DataFrame | Table,
+        roles: Roles,
+        *,
+        positive: Sequence[str] = (),
+        sample_weight: ArrayLike | None = None,
     ) -> RankingModel:
         """Learn from a table as it comes: how to read its columns, then a ranker over them.
 
@@ -71,13 +86,18 @@ class RankingModel:
             Which columns are label, identifier, query, ignored; the others are features.
         positive : sequence of str
             The labels that belong at the top, where two labels do not say it themselves.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts to a ranker that takes weights; how columns are read does not depend on
+            it. A column of the table that holds them is a feature like any other unless `roles` ignores it.
         """
         data = Labelled.of(_as_table(rows), roles, positive=positive)
         features = described(data.features) if data.features.description is None else data.features
         encoder, _ = learn_encoder(features)
         X, _ = encoder.encode(features)
-        queries = {} if data.qid is None else {"qid": data.qid}
-        ranker.fit(X, data.y, **queries)
+        # A pipeline hands options to the step they are named after.
+        step = f"{ranker.steps[-1][0]}__" if isinstance(ranker, Pipeline) else ""
+        options = {"qid": data.qid, "sample_weight": sample_weight}
+        ranker.fit(X, data.y, **{f"{step}{key}": one for key, one in options.items() if one is not None})
         return cls(encoder, ranker, roles, data.positive, str(getattr(ranker, "statistic", "auc")))
 
     @property
@@ -104,6 +124,21 @@ class RankingModel:
         X, notes = self.encoder.encode(self.roles.features(table))
         ids = self.roles.identifiers(table) if self.roles.id in table.columns else None
         return ranked_frame(self.ranker, X, table, ids=ids, qid=self._queries(table)), notes
+
+
+def check_is_model(model: Any) -> None:
+    """Refuse what is no model, such as a ranker alone, and say how to come by one.
+
+    >>> from toprank import TopPush
+    >>> check_is_model(TopPush())
+    Traceback (most recent call last):
+    TypeError: a RankingModel is saved, not a TopPush: RankingModel.learned(...) makes one from a table; ...
+    """
+    if not isinstance(model, RankingModel):
+        raise TypeError(
+            f"a RankingModel is saved, not a {type(model).__name__}: RankingModel.learned(ranker, table,"
+            " Roles(target)) makes one from a table; skops.io.dump(ranker, path) saves a ranker alone."
+        )
 
 
 def _as_table(rows: pd.DataFrame | Table) -> Table:
