@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -215,6 +216,31 @@ def test_importances_are_shares():
         assert shares.sum() == pytest.approx(1.0)
         assert (shares >= 0).all()
         assert shares[3] == 0, "a constant column decides nothing"
+
+
+def test_where_importances_are_not_told_the_error_says_how_to_measure_them():
+    X, y = data()
+    X = np.column_stack((X, np.zeros(len(X))))
+    boosting = HistGradientBoostingClassifier(max_iter=20, random_state=0)
+    ranker = RankThenRerank(boosting, QUICK, top=60, random_state=0).fit(X, y)
+    with pytest.raises(AttributeError, match=r"sklearn\.inspection\.permutation_importance\(ranker, X, y\)"):
+        _ = ranker.feature_importances_
+    found = permutation_importance(ranker, X, y, random_state=0)
+    assert found.importances_mean.shape == (4,)
+    assert found.importances_mean.max() > 0
+    assert found.importances_mean[3] == 0, "a constant column decides nothing"
+
+
+def test_shap_explains_the_scores():
+    shap = pytest.importorskip("shap")
+    X, y = data(120)
+    ranker = RankThenRerank(reranker=QUICK, top=40, random_state=0).fit(X, y)
+    found = shap.Explainer(ranker.decision_function, X)(X[:5])
+    assert found.values.shape == (5, 3)
+    # Shares add up to the score.
+    np.testing.assert_allclose(
+        found.values.sum(axis=1) + found.base_values, ranker.decision_function(X[:5]), atol=1e-6
+    )
 
 
 def test_probabilities_rise_with_the_score_and_are_right_on_average():

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -358,3 +359,18 @@ def test_grades_and_numbers_have_no_probabilities_of_two_classes():
             _ = ranker.predict_proba
         assert f"{ranker.kind_} labels have no probabilities" in str(caught.value.__cause__)
     assert not hasattr(TopEnsemble(levels="ordinal"), "predict_proba")
+
+
+def test_members_without_importances_are_left_out_and_permutations_measure_the_whole():
+    X, y, _ = with_known_odds(300, 4)
+    X[:, 2] = 0.0
+    silent = ("bayes", GaussianNB(var_smoothing=1e-3))
+    ranker = TopEnsemble([silent, MEMBERS[0]], statistic="auc", random_state=0).fit(X, y)
+    assert list(ranker.member_importances_) == ["logistic"]
+    np.testing.assert_array_equal(ranker.feature_importances_, ranker.member_importances_["logistic"])
+    found = permutation_importance(ranker, X, y, random_state=0)
+    assert found.importances_mean.argmax() == 0
+    assert found.importances_mean[2] == 0, "a constant column decides nothing"
+    alone = TopEnsemble([silent], statistic="auc", random_state=0).fit(X, y)
+    with pytest.raises(AttributeError, match=r"sklearn\.inspection\.permutation_importance\(ranker, X, y\)"):
+        _ = alone.feature_importances_

@@ -11,9 +11,11 @@ from toprank.base import Matrix
 from toprank.base.tags import last_step
 from toprank.rankers.parts.starts import linear_direction
 
-__all__ = ["coefficients_of", "importances_of", "spreads_of"]
+__all__ = ["MEASURED", "coefficients_of", "importances_of", "spreads_of"]
 
 Floats = NDArray[np.float64]
+MEASURED = "sklearn.inspection.permutation_importance(ranker, X, y) measures it on labelled rows"
+"""What to do where estimators do not say what counts: a model keeps no rows to measure it on by itself."""
 
 
 def coefficients_of(estimator: Any, n_features: int) -> Floats | None:

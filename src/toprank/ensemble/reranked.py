@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from toprank.base import BaseRanker, Matrix, best_first, query_codes, ranking_scores
 from toprank.ensemble.calibration import Calibration
-from toprank.ensemble.explaining import coefficients_of, importances_of
+from toprank.ensemble.explaining import MEASURED, coefficients_of, importances_of
 from toprank.ensemble.handover import Passage
 from toprank.ensemble.heads import Heads, heads_of, squeezed
 
@@ -191,7 +191,9 @@ class RerankedList(BaseRanker):
         """Share of each feature in the order of the top: size of its weight times its spread there.
 
         A reranker's own importances count where it has any. The share of the base's score, where it is
-        passed on, is dealt to the features by the base's own importances.
+        passed on, is dealt to the features by the base's own importances. Where one that is needed has none
+        (`HistGradientBoostingClassifier` as a base, say) this is an AttributeError, and
+        `sklearn.inspection.permutation_importance` measures on labelled rows what counts.
         """
         check_is_fitted(self)
         n = self.n_features_in_
@@ -200,7 +202,9 @@ class RerankedList(BaseRanker):
         if found is not None and len(found) > n:
             found = None if base is None else found[:n] + found[n] * base
         if found is None:
-            raise AttributeError("neither coefficients nor importances tell which features count here.")
+            raise AttributeError(
+                f"no coefficients or importances tell which features count here; {MEASURED}."
+            )
         return found
 
 

@@ -26,7 +26,7 @@ from toprank.ensemble.blend import (
     trust_in,
 )
 from toprank.ensemble.calibration import logistic_curve, shares
-from toprank.ensemble.explaining import coefficients_of, importances_of, spreads_of
+from toprank.ensemble.explaining import MEASURED, coefficients_of, importances_of, spreads_of
 from toprank.ensemble.first_list import folds_of
 from toprank.ensemble.inner import set_tags
 from toprank.ensemble.members import cross_fitted, default_members, logit_scores
@@ -116,7 +116,7 @@ class TopEnsemble(BaseRanker):
         training rows.
     member_coefficients_, member_importances_ : dict of str to ndarray of shape (n_features,)
         What counts in the members: coefficients of the linear ones; shares of the features, where a member
-        tells. `feature_importances_` is the mean of these, by the members' weights.
+        tells. `feature_importances_` is the mean of these, by the members' weights, the others left out.
     outcome_ : Outcome
         The statistic of that order; the bound is the certificate's: no weights reach more.
 
@@ -343,10 +343,14 @@ class TopEnsemble(BaseRanker):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The mean of the members' importances, each counting as much as the member does in the blend."""
+        """The mean of the members' importances, each counting as much as the member does in the blend.
+
+        Members that tell none (`HistGradientBoostingClassifier`, say) are left out, however much they count;
+        `sklearn.inspection.permutation_importance` measures, on labelled rows, what counts in the whole.
+        """
         found = self.member_importances_
         if not found:
-            raise AttributeError("no member has coefficients or importances.")
+            raise AttributeError(f"no member has coefficients or importances; {MEASURED}.")
         sizes = [abs(self.weights_[name]) for name in found]
         if not any(sizes):
             sizes = [1.0] * len(found)
