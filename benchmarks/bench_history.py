@@ -47,13 +47,13 @@ def rows(n: int, d: int, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     return X, (score > np.quantile(score, 0.75)).astype(int)
 
 
-def exact(n: int, d: int, method: str) -> Callable[[], object]:
+def exact(n: int, d: int, method: str, statistic: str = "dcg") -> Callable[[], object]:
     """Prove an optimum, from nothing to the certificate."""
     from toprank.control import Run
     from toprank.exact import RankingProblem
     from toprank.exact.search.driver import search
 
-    problem = RankingProblem.from_labels(*rows(n, d), "dcg")
+    problem = RankingProblem.from_labels(*rows(n, d), statistic)
 
     def work() -> object:
         with Run(rng=0) as run:
@@ -87,6 +87,9 @@ def fit(name: str, n: int, d: int, **options: object) -> Callable[[], object]:
 TASKS: dict[str, tuple[str, Callable[[], Callable[[], object]]]] = {
     "exact, boxes, 60 x 4": ("exact", lambda: exact(60, 4, "boxes")),
     "exact, cells, 40 x 4": ("exact", lambda: exact(40, 4, "cells")),
+    "exact, slices, 90 x 6": ("exact", lambda: exact(90, 6, "slices")),
+    "exact, angles, 50,000 x 2": ("exact", lambda: exact(50_000, 2, "angles")),
+    "exact, rows, 100,000 x 3": ("exact", lambda: exact(100_000, 3, "rows", "dcg@100")),
     "DirectRanker, 400 x 8": ("exact", lambda: fit("DirectRanker", 400, 8, random_state=0)),
     "RankSVM, 20,000 x 20": ("convex", lambda: fit("RankSVM", 20_000, 20)),
     "PNormPush, 20,000 x 20": ("convex", lambda: fit("PNormPush", 20_000, 20)),

@@ -18,7 +18,8 @@ from sphinx.util.inventory import InventoryFile
 import toprank
 
 OUTWARD = ("http", "https", "mailto", "data", "javascript")
-MODULES = ("toprank", "toprank.base", "toprank.testing", *(f"toprank.{name}" for name in toprank._SUBMODULES))
+EXTENDED = ("exact.mip.backends", "losses.objectives")  # what docs/extending.md builds on
+MODULES = ("toprank", "toprank.base", "toprank.testing", *(f"toprank.{name}" for name in (*toprank._SUBMODULES, *EXTENDED)))
 
 
 class Links(HTMLParser):

@@ -1,4 +1,4 @@
-"""The figures of "How the proofs work", from one small problem: `make proof-figures`.
+"""The figures of "How the proofs work", from one small problem: `make gallery`.
 
     python docs/make_proof_figures.py [FOLDER]
 

@@ -20,6 +20,12 @@ def register(backend: Backend) -> Backend:
     """Let `backend` be asked for by its name, in this process; docs/extending.md has one.
 
     A back end of the same name that was registered before gives way; those of the library do not.
+
+    >>> class Mine:
+    ...     name = "highs"
+    >>> register(Mine())
+    Traceback (most recent call last):
+    ValueError: a back end is called 'highs' already; choose another name.
     """
     if backend.name in _MODULES:
         raise ValueError(f"a back end is called {backend.name!r} already; choose another name.")
@@ -37,7 +43,11 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Backend:
-    """The back end of that name; a clear error when it is unknown or cannot be used here."""
+    """The back end of that name; a clear error when it is unknown or cannot be used here.
+
+    >>> get("highs").missing() is None
+    True
+    """
     if name not in names():
         raise ValueError(f"unknown backend {name!r}; choose one of {', '.join(names())}.")
     backend = _load(name)
@@ -48,7 +58,11 @@ def get(name: str) -> Backend:
 
 
 def available() -> dict[str, str | None]:
-    """Every back end and, where it cannot be used here, the reason."""
+    """Every back end and, where it cannot be used here, the reason.
+
+    >>> available()["highs"] is None
+    True
+    """
     return {name: _load(name).missing() for name in (*_MODULES, *_REGISTERED)}
 
 

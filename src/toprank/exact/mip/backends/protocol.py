@@ -40,6 +40,12 @@ class RawSolution:
         How value and bound moved.
     message : str
         Why it came back, in words, when neither a proof nor the run is the reason.
+
+    Examples
+    --------
+    >>> nothing = RawSolution(None, -math.inf, math.inf, Status.TIME_LIMIT)
+    >>> nothing.infeasible
+    False
     """
 
     x: NDArray[np.float64] | None
@@ -53,7 +59,14 @@ class RawSolution:
 
 
 class Backend(Protocol):
-    """A mixed-integer solver."""
+    """A mixed-integer solver.
+
+    Examples
+    --------
+    >>> from toprank.exact.mip import backends
+    >>> backends.get("highs").name
+    'highs'
+    """
 
     name: str
 
