@@ -5,7 +5,8 @@
 
 Pima and UIS, K = 100 and 150, seed 0, DCG, by the protocol of `bench_exact.py`, from the coefficients of
 logistic regression, one thread each, two processes at a time, all with the same margin, which the programs
-cannot do without; Gurobi where its licence is for models of any size. What is there already is not measured again. Data sets come from the folder TOPRANK_DATA.
+cannot do without; Gurobi where its licence is for models of any size. What is there already is not measured
+again. Data sets come from the folder TOPRANK_DATA.
 """
 
 from __future__ import annotations

@@ -19,7 +19,12 @@ import toprank
 
 OUTWARD = ("http", "https", "mailto", "data", "javascript")
 EXTENDED = ("exact.mip.backends", "losses.objectives")  # what docs/extending.md builds on
-MODULES = ("toprank", "toprank.base", "toprank.testing", *(f"toprank.{name}" for name in (*toprank._SUBMODULES, *EXTENDED)))
+MODULES = (
+    "toprank",
+    "toprank.base",
+    "toprank.testing",
+    *(f"toprank.{name}" for name in (*toprank._SUBMODULES, *EXTENDED)),
+)
 
 
 class Links(HTMLParser):

@@ -137,7 +137,7 @@ def comparison():
     provenance = dict(report_of(frame(40), budget=5, splits=2).model.provenance)
     late = ["slow"]
     return CompareReport(
-        "dcg", 10, 4, 5, figures, late, "tested so", "Use 'good'.", [], True, provenance, 2.0
+        "dcg", 10, 4, 5, figures, late, "tested so", "Use 'good'.", [], True, provenance, 2.0, chance=0.25
     )
 
 

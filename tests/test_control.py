@@ -88,6 +88,8 @@ def test_callback_is_throttled_timed_and_can_stop():
     with Run(callback=lambda progress: False) as run:
         assert run.report(Progress(1.0)) is False
         assert run.stopped_by is Status.STOPPED
+    with Run(callback=lambda progress: np.float64(progress.value) > 2) as run:
+        assert run.report(Progress(1.0)) is False  # numpy's False, of a comparison, is one too
     for answer in (None, True, 0, ""):
         with Run(callback=lambda progress, answer=answer: answer) as run:
             assert run.report(Progress(1.0)), "only False stops"

@@ -78,7 +78,11 @@ def test_the_options_of_a_command_exist(line):
 
 
 EXTENDED = ("exact.mip.backends", "losses.objectives")  # what docs/extending.md builds on
-MODULES = ("toprank.base", "toprank.testing", *(f"toprank.{name}" for name in (*toprank._SUBMODULES, *EXTENDED)))
+MODULES = (
+    "toprank.base",
+    "toprank.testing",
+    *(f"toprank.{name}" for name in (*toprank._SUBMODULES, *EXTENDED)),
+)
 
 
 def public_names():

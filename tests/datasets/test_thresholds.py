@@ -12,6 +12,10 @@ def _labels(values, *positive):
     return binary_labels(pd.Series(values, name="loss"), positive=positive)
 
 
+def test_a_threshold_is_shown_as_it_was_written():
+    assert _labels(["1280.66", "3.1", "-7.25"], "top30%")[1] == (">=1280.66",)
+
+
 @pytest.mark.parametrize(
     ("rule", "expected", "kept"),
     [

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from made_up_reports import comparison
 from toprank.screen import pieces
 from toprank.screen.ranking import MOST_COLUMNS, show_ranking
+from toprank.screen.tables import show_comparison
 from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 
@@ -47,6 +49,43 @@ def test_figures_are_whole_at_any_width(report, monkeypatch, width):
     assert "had not seen its own label" in words
     for worth in report.columns:
         assert f"{worth.name} {worth.value:+.2g} {worth.agreeing} of 5" in words
+
+
+def test_three_rankers_on_a_narrow_screen(report, monkeypatch):
+    """As `--prefer simple` shows them: the figures of each stay whole, in tables one below the other."""
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=40, highlight=False))
+    held_out = report.held_out
+    more = ["rerank", "ensemble"]
+    splits = tuple(
+        replace(
+            one,
+            scores=one.scores | dict.fromkeys(more, one.scores["logistic"]),
+            values=one.values | dict.fromkeys(more, one.values["logistic"]),
+        )
+        for one in held_out.splits
+    )
+    three = replace(held_out, splits=splits)
+    show_ranking(replace(report, held_out=three), {}, head=1)
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= 40
+    for line in three.hits:
+        low, high = line.interval("logistic")
+        figures = f"{line.mean('logistic'):.1f} ({low:.0f}-{high:.0f})"
+        assert sum(figures in one for one in lines) >= 3, figures
+
+
+def test_a_comparison_on_a_narrow_screen(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(pieces, "console", lambda: Console(file=shown, width=40, highlight=False))
+    report = comparison()
+    show_comparison(report)
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= 40
+    for one in report.figures:
+        assert any(f"test {one.test_mean:.4g}"[:9] in line for line in lines)
+        assert any(f"{one.seconds:.2f}" in line for line in lines)
+    assert "by chance 0.2500" in " ".join(" ".join(lines).split())
 
 
 @pytest.mark.parametrize("splits", [1, 5])

@@ -13,6 +13,8 @@ from numbers import Real
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from toprank.control.interrupts import Interrupts
 from toprank.control.outcome import Progress, Status
 from toprank.control.seeds import Seed, generator
@@ -20,7 +22,8 @@ from toprank.control.seeds import Seed, generator
 __all__ = ["Callback", "Run", "check_time_limit", "worker_count"]
 
 Callback = Callable[[Progress], Any]
-"""What a `callback` is: it gets each `Progress`; returning False stops the fit with what it has."""
+"""What a `callback` is: it gets each `Progress`; returning False stops the fit with what it has. Anything else,
+None (of a function that returns nothing) and True included, lets it go on."""
 
 
 class Run:
@@ -142,7 +145,8 @@ class Run:
                 progress = Progress(
                     progress.value, progress.bound, self.seconds, progress.iterations, progress.phase
                 )
-            if self._callback(progress) is False:
+            answer = self._callback(progress)
+            if answer is False or (isinstance(answer, np.bool_) and not answer):
                 self.stop(Status.STOPPED)
         return not self.should_stop()
 

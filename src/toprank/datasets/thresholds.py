@@ -62,7 +62,7 @@ def labels_by_rule(column: pd.Series[Any], rule: str) -> tuple[NDArray[np.int8],
             f"positive {rule!r} leaves one class only: the target {column.name!r} goes from {values.min():g}"
             f" to {values.max():g}."
         )
-    return y.astype(np.int8), (f"{sign}{cut:.17g}",)
+    return y.astype(np.int8), (sign + repr(cut).removesuffix(".0"),)
 
 
 def _numbers(column: pd.Series[Any], rule: str) -> tuple[NDArray[np.float64], NumberReading]:

@@ -43,7 +43,7 @@ class BaggedRanker(BaseRanker):
     random_state : int, Generator, RandomState or None
         Seed of the samples, and of the ranker where it has none of its own.
     callback : callable or None
-        Called with a `Progress` after each sample; returning False stops the fit.
+        Called with a `Progress` after each sample; returning False stops the fit, anything else goes on.
     verbose : int
         Whether to print progress.
 

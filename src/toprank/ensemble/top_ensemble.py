@@ -97,7 +97,7 @@ class TopEnsemble(BaseRanker):
     random_state : int, Generator, RandomState or None
         Seed of the folds, and of members that have none of their own.
     callback : callable or None
-        Called with a `Progress` after each member; returning False stops the fit.
+        Called with a `Progress` after each member; returning False stops the fit, anything else goes on.
     verbose : int
         Whether to print progress.
 

@@ -95,7 +95,7 @@ class RankNet(NetworkRanker):
     pos_label : label or None
         The label that belongs at the top; None: the larger number, or the yes of yes and no.
     callback : callable or None
-        Called with a `Progress` now and then; returning False stops the fit.
+        Called with a `Progress` now and then; returning False stops the fit, anything else goes on.
     verbose : int
         Whether to print progress.
 

@@ -55,7 +55,7 @@ class DirectRanker(WeightedRanker, PairRanker):
         What `y` is: two labels, grades or any numbers, the higher the nearer to the top; "auto" tells it from
         `y`. See `ExactRanker` for the statistics that go with each.
     callback : callable or None
-        Called with a `Progress` now and then; returning False stops the fit.
+        Called with a `Progress` now and then; returning False stops the fit, anything else goes on.
     verbose : int
         Whether to print progress.
 

@@ -97,7 +97,7 @@ class ExactRanker(WeightedRanker, PairRanker):
         `y`. Grades for ``"dcg"`` and ``"ndcg"``; any numbers for ``"kendall_tau"``, ``"c_index"``,
         ``"hard_ranking_loss"``, ``"ordinal_auc"``, ``"spearman_rho"`` and ``"weak_ranking_loss@K"``.
     callback : callable or None
-        Called with a `Progress` now and then; returning False stops the fit.
+        Called with a `Progress` now and then; returning False stops the fit, anything else goes on.
     verbose : int
         Whether to print progress.
 

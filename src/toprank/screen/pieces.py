@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toprank.datasets import Note
 
 __all__ = [
+    "WIDE",
     "cell",
     "console",
     "grid",
@@ -27,6 +28,8 @@ __all__ = [
 
 PLAIN_WIDTH = 110
 """Columns of text where no terminal says how wide it is."""
+WIDE = 72
+"""From so many columns of text on, figures and reasons stand side by side; below, apart, to be whole."""
 
 
 class _Console(Console):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["show_explanation", "show_list", "show_ranking", "show_scores"]
 
-WIDE = 72
-"""From so many columns of text on, the reasons stand beside the item; below, on lines of their own."""
+MOST_NARROW = 2
+"""Rankers whose hits and intervals fit side by side on a narrow screen."""
 MOST_COLUMNS = 8
 """Columns of the table whose worth is shown; --json has them all."""
 ORDERS = {
@@ -119,7 +119,7 @@ def _show_list(
     console: Console, listing: pd.DataFrame, source: str, head: int, roles: Roles | None, budget: int | None
 ) -> None:
     ours, firm = _our_names(listing), f"in_first_{budget}"
-    wide = console.width >= WIDE
+    wide = console.width >= pieces.WIDE
     heads = {name: name.removeprefix("toprank_") for name in ours}
     # Without its query the place of an item within it says nothing.
     heads |= {name: name for name in (roles and roles.qid, roles and roles.target) if name}
@@ -195,7 +195,11 @@ def _show_worth(console: Console, report: RankReport) -> None:
             f"\n{what} held-out items, in lists of {held_out.rows} ({count} split{'s' if count > 1 else ''}"
             f"{_about_brackets(report)}):"
         )
-        console.print(_hits_grid(report))
+        rankers = [name for name in held_out.rankers if name != report.delivered] + [report.delivered]
+        # A table for each where the screen is too narrow for all figures of three side by side.
+        apart = len(rankers) > MOST_NARROW and console.width < pieces.WIDE
+        for some in [[one] for one in rankers] if apart else [rankers]:
+            console.print(_hits_grid(report, some))
         console.print(held_out.expectation(report.delivered), style="bold")
         if held_out.sentence(report.delivered):
             console.print(held_out.sentence(report.delivered))
@@ -233,13 +237,12 @@ def _about_brackets(report: RankReport) -> str:
     return "" if all(one is None for one in told) else "; in brackets where four of five such lists lie"
 
 
-def _hits_grid(report: RankReport) -> Grid:
+def _hits_grid(report: RankReport, rankers: list[str]) -> Grid:
     from toprank.workflow.judging.held_out import figure_of
     from toprank.workflow.learning.candidates import label_of
 
     held_out = report.held_out
     assert held_out is not None  # the caller looked
-    rankers = [name for name in held_out.rankers if name != report.delivered] + [report.delivered]
     grid = pieces.grid()
     grid.add_column("first", justify="right", no_wrap=True)
     grid.add_column("chance", justify="right", no_wrap=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toprank.screen import pieces
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from toprank.datasets import Entry
     from toprank.workflow.asking.aims import KnownStatistic
     from toprank.workflow.compare import CompareReport
+    from toprank.workflow.judging.advice import Figures
     from toprank.workflow.verify import VerifyReport
 
 __all__ = ["show_catalog", "show_comparison", "show_statistics", "show_verification"]
@@ -25,25 +28,10 @@ def show_comparison(report: CompareReport, files: Mapping[str, str] | None = Non
     positive = "" if report.positives is None else f", {report.positives} positive"
     console.print(
         f"{report.statistic} of {report.rows} items{positive}, over {report.splits} random"
-        " splits: mean ± deviation."
+        f" splits: mean ± deviation; by chance {pieces.number(report.chance)}."
     )
     pieces.remarks(console, report.remarks)
-    grid = pieces.grid()
-    grid.add_column("", no_wrap=True)
-    for name in ("train", "test", "p", "s per fit"):
-        grid.add_column(name, justify="right")
-    for one in report.figures:
-        stopped = f" ({one.stopped} cut)" if one.stopped else ""
-        grid.add_row(
-            one.name,
-            pieces.with_deviation(one.train_mean, one.train_deviation),
-            pieces.with_deviation(one.test_mean, one.test_deviation),
-            "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
-            f"{one.seconds:.2f}{stopped}",
-        )
-    for name in report.not_run:
-        grid.add_row(name, "", NOT_RUN, "", "")
-    console.print(grid)
+    _show_rankers(console, report)
     if report.not_run:
         console.print(f"{NOT_RUN}: the clock left no time for it; --time-limit sets more seconds.")
     console.print(report.tested)
@@ -52,6 +40,39 @@ def show_comparison(report: CompareReport, files: Mapping[str, str] | None = Non
         console.print(f"The clock cut {cut} fits short; another run may give other figures for those.")
     console.print(report.advice)
     pieces.show_files(console, files or {})
+
+
+def _show_rankers(console: Console, report: CompareReport) -> None:
+    """Figures of all rankers; where the screen is narrow, each below its name."""
+    from toprank.workflow.compare import NOT_RUN
+
+    heads = ("train", "test", "p", "s per fit")
+    rows = [(one.name, _figures(one)) for one in report.figures]
+    rows += [(name, ("", NOT_RUN, "", "")) for name in report.not_run]
+    if console.width < pieces.WIDE:
+        for name, figures in rows:
+            console.print(name)
+            said = [f"{head} {shown}" for head, shown in zip(heads, figures, strict=True) if shown]
+            for two in (said[:2], said[2:]):
+                console.print(f"  {', '.join(two)}") if two else None
+        return
+    grid = pieces.grid()
+    grid.add_column("", no_wrap=True)
+    for name in heads:
+        grid.add_column(name, justify="right")
+    for name, figures in rows:
+        grid.add_row(name, *figures)
+    console.print(grid)
+
+
+def _figures(one: Figures) -> tuple[str, str, str, str]:
+    """Of a ranker, as they are shown."""
+    return (
+        pieces.with_deviation(one.train_mean, one.train_deviation),
+        pieces.with_deviation(one.test_mean, one.test_deviation),
+        "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
+        f"{one.seconds:.2f}{f' ({one.stopped} cut)' if one.stopped else ''}",
+    )
 
 
 def show_verification(report: VerifyReport) -> None:
@@ -95,13 +116,26 @@ def show_statistics(known: Iterable[KnownStatistic]) -> None:
         (False, False, "\nCan be measured; --statistic shows it and optimises the nearest of the first:"),
     ):
         console.print(title)
-        grid = pieces.grid()
-        grid.show_header = False
-        grid.add_column(no_wrap=True)
-        grid.add_column()
-        for one in known:
-            if (one.optimised, one.exactly) == (optimised, exactly):
-                also = f" Also: {', '.join(one.also)}." if one.also else ""
-                grid.add_row(one.name, f"{one.about}{also}")
-        console.print(grid)
+        rows = [
+            (one.name, one.about + (f" Also: {', '.join(one.also)}." if one.also else ""))
+            for one in known
+            if (one.optimised, one.exactly) == (optimised, exactly)
+        ]
+        _show_lines(console, rows)
     console.print("\n@k: the first k items, or with %, as in precision@5%, a share of the list.", style="dim")
+
+
+def _show_lines(console: Console, rows: Sequence[tuple[str, str]]) -> None:
+    """Names and what is said of each; where no terminal breaks lines each has one, which grep finds whole."""
+    if not console.is_terminal:
+        width = max(len(name) for name, _ in rows)
+        for name, about in rows:
+            console.print(f"{name:<{width}}  {about}", soft_wrap=True)
+        return
+    grid = pieces.grid()
+    grid.show_header = False
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for row in rows:
+        grid.add_row(*row)
+    console.print(grid)

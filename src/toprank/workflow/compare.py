@@ -18,8 +18,9 @@ from toprank.lineup import BASELINE, ENSEMBLE, Contender, Settings, lineup
 from toprank.markup import html_table, shown_number
 from toprank.statistics import RankStatistic
 from toprank.workflow.asking.options import checked_settings
-from toprank.workflow.flags import each_once
+from toprank.workflow.flags import each_once, said_by
 from toprank.workflow.judging.advice import Figures, advice, p_values, what_is_tested
+from toprank.workflow.judging.held_out import chance_value
 from toprank.workflow.learning.afford import affordable_contenders, affordable_members
 from toprank.workflow.learning.candidates import INNER_FOLDS, lighter_ensemble
 from toprank.workflow.learning.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
@@ -97,6 +98,8 @@ class CompareReport:
     seconds : float
     baseline : str
         The ranker that every other one has to beat.
+    chance : float
+        The statistic of a random order of a held-out part.
     """
 
     statistic: str
@@ -112,6 +115,7 @@ class CompareReport:
     provenance: dict[str, Any]
     seconds: float
     baseline: str = BASELINE
+    chance: float = np.nan
 
     def _repr_html_(self) -> str:
         """The table and the advice as a notebook shows them."""
@@ -128,7 +132,9 @@ class CompareReport:
         rows += [[name, NOT_RUN, "", "", ""] for name in self.not_run]
         caption = f"{self.statistic} of {self.rows} items over {self.splits} splits: mean ± deviation"
         heads = ["ranker", "held-out", "p", "training", "seconds a fit"]
-        return html_table(caption, heads, rows, below=f"{self.advice} {self.tested}")
+        return html_table(
+            caption, heads, rows, below=f"{self.advice} {self.tested} By chance: {shown_number(self.chance)}."
+        )
 
 
 def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | None = None) -> CompareReport:
@@ -163,7 +169,14 @@ def compare_rankers(source: Source, options: CompareOptions, *, watch: Watch | N
         provenance=provenance(source, budget, options.seed) | {"base": options.base},
         seconds=time.perf_counter() - began,
         baseline=baseline,
+        chance=_chance(items, statistic, options),
     )
+
+
+def _chance(items: Items, statistic: RankStatistic, options: CompareOptions) -> float:
+    """Of a random order of the first split's held-out part; those of the others are as long."""
+    _, test = next(held_out_splits(items, repeats=1, held_out=options.held_out, seed=options.seed))
+    return chance_value(statistic, items.y[test], None if items.qid is None else items.qid[test])
 
 
 def _check(source: Source, options: CompareOptions) -> None:
@@ -333,17 +346,8 @@ def _one_split(
             stopped,
             without_order(ranker, scores),
         )
-        remarks += [_said_by(contender.name, text) for text in said]
+        remarks += [said_by(contender.name, text) for text in said]
     return row, remarks, [one / sum(spent) for one in spent]
-
-
-def _said_by(name: str, text: str) -> str:
-    """A ranker's warning, with its name in front once.
-
-    >>> _said_by("RankSVM", "no end"), _said_by("RankSVM", "RankSVM: no end")
-    ('RankSVM: no end', 'RankSVM: no end')
-    """
-    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
 
 
 def _limited(contender: Contender, task: _Task, train: Items, seconds: float) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from toprank.datasets import Note
 
-__all__ = ["ARGUMENTS", "each_once", "in_flags", "notes_in_flags"]
+__all__ = ["ARGUMENTS", "each_once", "in_flags", "notes_in_flags", "said_by"]
 
 ARGUMENTS = frozenset(
     {
@@ -55,6 +55,15 @@ def notes_in_flags(notes: Iterable[Note]) -> list[Note]:
 def _flag(found: re.Match[str]) -> str:
     flag = f"--{found[1].replace('_', '-')}"
     return flag if found[2] is None else f"{flag} {found[2]}"
+
+
+def said_by(name: str, text: str) -> str:
+    """A ranker's warning, with its name in front once.
+
+    >>> said_by("RankSVM", "no end"), said_by("RankSVM", "RankSVM: no end")
+    ('RankSVM: no end', 'RankSVM: no end')
+    """
+    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
 
 
 def each_once(remarks: list[str], rankers: Collection[str] = ()) -> list[str]:

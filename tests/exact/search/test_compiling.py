@@ -146,6 +146,21 @@ def test_where_nothing_can_be_locked_it_compiles_all_the_same(fresh, tmp_path, m
     assert fresh == ["boxes"]
 
 
+def test_a_first_fit_in_python_says_that_it_compiles_and_later_ones_do_not(fresh, monkeypatch, caplog):
+    monkeypatch.setattr(compiling, "compile_climb", lambda: None)
+    monkeypatch.setattr(compiling, "_spawn", lambda name: None)
+    problem = RankingProblem.from_labels(np.eye(9, 2), np.arange(9) % 3 == 0, "dcg")
+    for said in (1, 1):
+        compiling.begin_compiling(problem)
+        assert [record.name for record in caplog.records] == ["toprank"] * said
+    assert "once on this machine" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(compiling, "_there", set())
+    monkeypatch.setattr(compiling, "LISTENERS", [lambda what, seconds: None])
+    compiling.begin_compiling(problem)
+    assert not caplog.records  # the command line says it in its own way
+
+
 def test_workers_of_others_and_patient_users_compile_first(monkeypatch):
     monkeypatch.setenv(compiling.COMPILE_FIRST, "1")
     assert not compiling._may_spawn()

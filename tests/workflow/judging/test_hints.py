@@ -2,6 +2,7 @@ import io
 
 import numpy as np
 import pandas as pd
+import pytest
 import scipy.sparse as sp
 
 from toprank.datasets import Table, learn_encoder
@@ -54,3 +55,18 @@ def test_repeated_rows_of_a_wide_file():
     lines = [names, *(",".join([value] * 120) for value in "010")]
     items = Items(Table(pd.read_csv(io.StringIO("\n".join(lines)))), np.array([0, 1, 0], dtype=np.int8), None)
     assert repeated_rows(items) == 1
+
+
+@pytest.mark.parametrize("name", ["PatientID", "patient_id", "customer", "household"])
+def test_whose_rows_come_back_is_asked_about(name):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: np.arange(100) // 4, "paid": rng.normal(size=100)})
+    hints = _hints(Table(frame), rng.permutation(100) < 30)
+    assert len(hints) == 1
+    assert f"--split-by {name}" in hints[0]
+
+
+def test_other_columns_whose_values_come_back_are_not():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"identity": np.arange(100) // 4, "IDE": np.arange(100) // 4, "users": range(100)})
+    assert _hints(Table(frame), rng.permutation(100) < 30) == []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import json
+import logging
 import multiprocessing
 import os
 import subprocess
@@ -64,8 +65,14 @@ def names_for(problem: RankingProblem, method: str) -> list[str]:
 
 def begin_compiling(problem: RankingProblem, method: str = "auto") -> None:
     """Have compiled, here, what climbing needs; what proving needs elsewhere, unless it is on disk."""
-    compile_climb()
     first, later = kernels_for(problem, method)
+    alone = not LISTENERS and multiprocessing.parent_process() is None
+    if alone and not all(_on_disk(name) for name in first):
+        # Nobody shows what goes on, as the command line does: a first fit would be silent for long.
+        logging.getLogger("toprank").warning(
+            "Compiling kernels, once on this machine: about a minute; the search climbs meanwhile."
+        )
+    compile_climb()
     for name in (*first, *later):
         _begin(name)
 
@@ -113,17 +120,22 @@ def _begin(name: str) -> None:
     """Load the kernels if they are on disk; else have them compiled, by another process if that can be."""
     if name in _there or name in _running:
         return
-    stamp = _stamp(name)
-    told = {} if stamp is None else _written(stamp)
-    if told.get("of") == _digest():
+    if _on_disk(name):
         _here(name)
         return
-    _tell(name, told.get("seconds"))
+    stamp = _stamp(name)
+    _tell(name, None if stamp is None else _written(stamp).get("seconds"))
     process = None if stamp is None or not _may_spawn() else _spawn(name)
     if process is None:
         _here(name)
     else:
         _running[name] = process, time.perf_counter()
+
+
+def _on_disk(name: str) -> bool:
+    """Whether this process has the kernels, or finds them compiled."""
+    stamp = _stamp(name)
+    return name in _there or (stamp is not None and _written(stamp).get("of") == _digest())
 
 
 def _over(name: str, seconds: float) -> bool:

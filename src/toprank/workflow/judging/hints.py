@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ __all__ = ["column_hints", "repeated_rows", "width_hint"]
 
 SUSPICIOUS_AUC = 0.995
 COLUMNS_AT_A_TIME = 256
+WHO = frozenset(
+    {"account", "client", "customer", "household", "id", "member", "patient", "person", "subject", "user"}
+)
+"""Words in the names of columns that say whose row it is."""
 MOST_ROWS = 4000
 """Looked at when hunting for columns that give the label away; more would not show more."""
 
@@ -53,10 +58,9 @@ def _row_numbers(items: Items) -> list[str]:
 
     found = []
     for name, cells in items.features.frame.items():
-        words = str(name).lower().replace("-", "_").split("_")
         if (
             pd.api.types.is_integer_dtype(cells.dtype)
-            and "id" in words
+            and "id" in _words(name)
             and cells.is_unique
             and len(cells) > 2
         ):
@@ -68,15 +72,14 @@ def _row_numbers(items: Items) -> list[str]:
 
 
 def _repeated(items: Items) -> list[str]:
-    """Columns called something with id whose values come back: rows of one patient, say."""
+    """Columns called something with id, or like people and places, whose values come back."""
     import pandas as pd
 
     if items.groups is not None or items.times is not None:
         return []
     found = []
     for name, cells in items.features.frame.items():
-        words = str(name).lower().replace("-", "_").split("_")
-        if "id" not in words:
+        if WHO.isdisjoint(_words(name)):
             continue
         different, rows = cells.nunique(), len(cells)
         whole = pd.api.types.is_integer_dtype(cells.dtype) or not pd.api.types.is_numeric_dtype(cells.dtype)
@@ -86,6 +89,15 @@ def _repeated(items: Items) -> list[str]:
                 f" say --split-by {name}, so that its rows are held out together and it is not learned from."
             )
     return found
+
+
+def _words(name: object) -> list[str]:
+    """The words that a column's name is made of.
+
+    >>> _words("PatientID"), _words("sub-id"), _words("customer no")
+    (['patient', 'id'], ['sub', 'id'], ['customer', 'no'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", str(name))]
 
 
 def _giveaways(items: Items, encoder: Encoder, X: Any) -> list[str]:
