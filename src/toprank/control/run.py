@@ -22,7 +22,7 @@ from toprank.control.seeds import Seed, generator
 __all__ = ["Callback", "Run", "check_time_limit", "worker_count"]
 
 Callback = Callable[[Progress], Any]
-"""What a `callback` is: it gets each `Progress`; returning False stops the fit with what it has. Anything else,
+"""What a `callback` is: it gets each `Progress`; returning False stops the fit with what it has. All else,
 None (of a function that returns nothing) and True included, lets it go on."""
 
 

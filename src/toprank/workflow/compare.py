@@ -23,7 +23,7 @@ from toprank.workflow.judging.advice import Figures, advice, p_values, what_is_t
 from toprank.workflow.judging.held_out import chance_value
 from toprank.workflow.learning.afford import affordable_contenders, affordable_members
 from toprank.workflow.learning.candidates import INNER_FOLDS, lighter_ensemble
-from toprank.workflow.learning.fitting import CANNOT, Items, fit_quietly, value_of, warm_up, without_order
+from toprank.workflow.learning.fitting import Items, fit_quietly, left_out, value_of, warm_up, without_order
 from toprank.workflow.learning.regression import blend, contenders_for_numbers
 from toprank.workflow.learning.splits import held_out_splits
 from toprank.workflow.reading.source import FEWEST_NUMBERS, Source, provenance
@@ -210,14 +210,9 @@ def _ready(contenders: list[Contender], items: Items, watch: Watch) -> tuple[lis
                 warm_up(ranker, items.features.sparse, items.qid)
             able.append(contender)
         except ValueError as error:
-            remarks.append(_left_out(contender, error))
+            remarks.append(left_out(contender.name, error))
         watch.step()
     return able, remarks
-
-
-def _left_out(contender: Contender, error: ValueError) -> str:
-    said = " ".join(str(error).split())
-    return f"{contender.name} was left out: {said.partition(CANNOT)[2] or said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +327,7 @@ def _one_split(
             ranker = _limited(contender, task, train, clock.remaining() * share / left)
             ranker, said = fit_quietly(ranker, X, train.y, train.qid)
         except ValueError as error:
-            remarks.append(_left_out(contender, error))
+            remarks.append(left_out(contender.name, error))
             continue
         finally:
             left = max(left - share, 1e-9)

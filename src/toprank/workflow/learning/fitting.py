@@ -19,9 +19,9 @@ from toprank.labels import LabelKind
 from toprank.statistics import RankStatistic
 
 __all__ = [
-    "CANNOT",
     "Items",
     "fit_quietly",
+    "left_out",
     "outcome_sentence",
     "value_of",
     "warm_up",
@@ -29,7 +29,7 @@ __all__ = [
     "without_order",
 ]
 
-CANNOT = " cannot be fitted to these items: "
+_CANNOT = " cannot be fitted to these items: "
 FEWEST_OF_A_CLASS = 5
 """With fewer of one class in the top, there is next to nothing to learn an order from."""
 
@@ -83,6 +83,16 @@ def value_of(
         raise InputError(f"--statistic '{statistic}': {error}.") from None
 
 
+def left_out(name: str, error: ValueError) -> str:
+    """What to say of a ranker that refused these items.
+
+    >>> left_out("RankSVM", ValueError("RankSVM cannot be fitted to these items: no pairs"))
+    'RankSVM was left out: no pairs'
+    """
+    said = " ".join(str(error).split())
+    return f"{name} was left out: {said.partition(_CANNOT)[2] or said}"
+
+
 def fit_quietly(
     estimator: Any,
     X: Any,
@@ -99,7 +109,7 @@ def fit_quietly(
     options = {"qid": qid} if qid is not None and takes else {}
     if options and isinstance(estimator, BaseRanker) and not estimator.ranker_tags.queries:
         raise InputError(
-            f"{type(estimator).__name__}{CANNOT}it learns from one list; leave --qid out or choose another."
+            f"{type(estimator).__name__}{_CANNOT}it learns from one list; leave --qid out or choose another."
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -108,7 +118,7 @@ def fit_quietly(
         except ValueError as error:
             # Whatever an estimator has against these items, a user wants one line about it.
             name = type(estimator).__name__
-            raise InputError(f"{name}{CANNOT}{error}") from None
+            raise InputError(f"{name}{_CANNOT}{error}") from None
     said: tuple[type[Warning], ...] = (SearchStoppedWarning, *leave_out)
     kept = [warning for warning in caught if not issubclass(warning.category, said)]
     return estimator, list(dict.fromkeys(_first_sentence(warning) for warning in kept))
