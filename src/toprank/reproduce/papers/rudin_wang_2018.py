@@ -10,9 +10,8 @@ from toprank.reproduce.papers.rudin_wang_2018_experiments import (
     BASELINES,
     DETAILS,
     EXPERIMENTS,
-    FEATURES,
     PREFERS_FIRST,
-    QUICK,
+    PROOFS,
     SOURCES,
     SUBRANK_SETS,
     TABLE_1,
@@ -207,10 +206,10 @@ def our_claims(experiment: str, table: str) -> list[Claim]:
             part="train",
         )
     )
-    if FEATURES[experiment] <= 8 and small.name == "k50":
-        claims.append(expect("Every optimum at K = 50 is proved.", "proved", arm="k50"))
-    if experiment in QUICK:
-        claims.append(expect("Every optimum of the full list is proved.", "proved", arm="full"))
+    for arm in rerankers(experiment):
+        if (experiment, arm.top) in PROOFS:
+            what = "of the full list" if arm.top == "all" else f"at {arm.title}"
+            claims.append(expect(f"Every optimum {what} is proved.", "proved", arm=arm.name))
     return claims
 
 
