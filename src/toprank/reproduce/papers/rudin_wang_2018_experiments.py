@@ -133,7 +133,6 @@ PROOFS: dict[tuple[str, Literal["all"] | int], tuple[float, float]] = {
     ("pima", 50): (900.0, 8.0),
     ("pima", 100): (600.0, 200.0),
     ("uis", 50): (900.0, 60.0),
-    ("uis", 100): (600.0, 120.0),
     ("abalone19", 250): (400.0, 100.0),
     ("nhanes", 50): (200.0, 40.0),
     ("polypharm", 50): (200.0, 40.0),
