@@ -35,7 +35,7 @@ def test_a_wrong_workflow_is_found(tmp_path):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     workflow = tmp_path / ".github" / "workflows" / "ci.yml"
-    workflow.write_text(workflow.read_text().replace("matrix.python", "matrix.pithon"))
+    workflow.write_text(workflow.read_text().replace("matrix.python", "matrix.snake"))
     found = linted(tmp_path)
     assert found.returncode == 1
-    assert "pithon" in found.stdout
+    assert "snake" in found.stdout
