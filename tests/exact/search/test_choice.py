@@ -12,9 +12,9 @@ from toprank.exact.search.driver import search
 def test_only_hard_problems_have_a_companion():
     rng = np.random.default_rng(0)
 
-    def methods(n, d, positives, *, coarse=False, margin=0.0):
+    def methods(n, d, positives, *, coarse=0, margin=0.0):
         X = rng.normal(size=(n, d))
-        X = np.sign(X) if coarse else X
+        X[:, :coarse] = np.sign(X[:, :coarse])
         problem = RankingProblem.from_labels(X, np.arange(n) < positives, margin=margin)
         return choose("auto", problem.arrays()), companion("auto", problem.arrays())
 
@@ -23,10 +23,15 @@ def test_only_hard_problems_have_a_companion():
     assert methods(250, 6, 100) == ("slices", None)
     assert methods(250, 12, 100) == ("cells", None)
     assert methods(100, 7, 50) == methods(100, 8, 50) == ("slices", ("cells", 0.1))
-    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=True) == ("slices", ("cells", 0.1))
-    assert methods(100, 7, 50, coarse=True) == methods(30, 5, 10, coarse=True) == ("cells", ("slices", 0.5))
-    assert methods(100, 7, 50, coarse=True, margin=1e-4) == ("cells", ("slices", 0.5))
-    assert methods(30, 11, 10, coarse=True) == ("cells", None)
+    assert methods(250, 8, 12) == methods(250, 8, 12, coarse=8) == ("slices", ("cells", 0.1))
+    assert methods(100, 7, 50, coarse=7) == methods(30, 5, 10, coarse=5) == ("cells", ("slices", 0.5))
+    assert methods(100, 7, 50, coarse=7, margin=1e-4) == ("cells", ("slices", 0.5))
+    assert methods(30, 11, 10, coarse=11) == ("cells", None)
+    # With a margin slices go first where half of the features or more take many values.
+    assert methods(100, 7, 50, coarse=4, margin=1e-4) == ("cells", ("slices", 0.5))
+    assert methods(100, 7, 50, coarse=3, margin=1e-4) == ("slices", ("cells", 0.1))
+    assert methods(100, 7, 50, coarse=3) == ("cells", ("slices", 0.5))
+    assert methods(50, 8, 20, margin=1e-4) == ("slices", None)
     # Longer lists than slices can count.
     assert methods(300, 7, 20) == ("boxes", ("cells", 0.5))
     assert methods(300, 8, 30) == ("cells", ("boxes", 0.5))

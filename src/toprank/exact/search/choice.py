@@ -46,6 +46,8 @@ directions; up to so many pairs the cells then take a second where boxes may tak
 MOSTLY_ZEROS = 0.5
 """The same share for slices, which close boxes at exact ties: at .34 (Pima) they take a twentieth of the time
 of the cells, at .9 (seven of ten entries zero) ten times as long."""
+MOST_WITH_A_MARGIN = 0.5
+"""With a margin slices go first where no more than this share of features takes few values."""
 BOXES_SMOOTH_UP_TO, SLICES_SMOOTH_UP_TO = 9, 10
 """Features up to which they are where each of them takes more than a few values."""
 FEW_VALUES, MOST_LOOKED_AT = 9, 2000
@@ -175,9 +177,14 @@ def _sliced(arrays: PairArrays) -> bool:
 
 
 def _slices_first(arrays: PairArrays) -> bool:
-    """Whether slices are the better bet: no crowds of pairs that change sides at the same directions."""
+    """Whether slices are the better bet: no crowds of pairs that change sides at the same directions.
+
+    A margin parts such pairs, unless most features take few values: then whole crowds differ in flags alone.
+    """
     if _hard(arrays) and _few_positives(arrays):
         return True
+    if arrays.margin > 0:
+        return _share_of_few_values(arrays.differences) <= MOST_WITH_A_MARGIN
     return _smooth(arrays.differences) and not _meets_at_axes(arrays, MOSTLY_ZEROS)
 
 
@@ -210,7 +217,12 @@ def _few_positives(arrays: PairArrays) -> bool:
 
 def _smooth(differences: Floats) -> bool:
     """Whether no column takes few values only."""
-    return all(len(np.unique(column)) > FEW_VALUES for column in differences[:MOST_LOOKED_AT].T)
+    return _share_of_few_values(differences) == 0
+
+
+def _share_of_few_values(differences: Floats) -> float:
+    """The share of columns that take few values only."""
+    return float(np.mean([len(np.unique(one)) <= FEW_VALUES for one in differences[:MOST_LOOKED_AT].T]))
 
 
 # -- where ------------------------------------------------------------------------------------------
