@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+from marked_pages import between_marks
+
 OURS = "toprank rank"
 
 Results = dict[tuple[str, int, str], dict]
@@ -138,10 +139,9 @@ def times(results: Results) -> str:
 
 def page(text: str, results: Results) -> str:
     """The page with its figures written anew."""
-    before, rest = text.split(BEGIN)
     found = "\n\n".join(
         part
         for part in (table(results), where_behind(results), were_all_alike(results), times(results))
         if part
     )
-    return f"{before}{BEGIN}\n\n{found}\n\n{END}{rest.split(END)[1]}"
+    return between_marks(text, "results", found)

@@ -1,7 +1,7 @@
 """How long the main things take and how much memory they need, kept over time and drawn.
 
     python benchmarks/bench_history.py measure      # adds a line to benchmarks/history.json
-    python benchmarks/bench_history.py page         # writes docs/speed.md and its picture from that file
+    python benchmarks/bench_history.py page         # writes its figures into docs/speed.md, with a picture
 
 Every task is a process of its own on made-up data from a fixed seed, in one thread, kernels compiled before
 the clock starts. Between its repetitions a yardstick runs, scikit-learn's LogisticRegression on 20,000 rows
@@ -28,6 +28,8 @@ from statistics import median
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+
+from marked_pages import between_marks
 
 ROOT = Path(__file__).parents[1]
 HISTORY = ROOT / "benchmarks" / "history.json"
@@ -173,17 +175,7 @@ def entry(names: list[str]) -> dict[str, object]:
 
 # -- the page -----------------------------------------------------------------------------------------
 
-HEAD = """# Speed and memory over time
-
-What the main things take, measured by `make bench-history` and kept in `benchmarks/history.json`. Every task
-is a process of its own on made-up data (rows x columns), in one thread, kernels compiled before. The ratio
-is to one fit of scikit-learn's `LogisticRegression` on 20,000 rows by 20 columns, run in turn with the task,
-in processor time: it is what can be compared from one date, or machine, to the next. Memory is the peak of
-the whole process, its imports and data included.
-
-![Ratios over time](images/speed.png)
-
-"""
+MARK = "figures"
 
 
 def table(history: list[dict]) -> str:
@@ -256,7 +248,8 @@ def main() -> None:
         if not options.only:
             HISTORY.write_text(json.dumps(history, indent=1) + "\n", encoding="utf-8")
     else:
-        PAGE.write_text(HEAD + table(history), encoding="utf-8")
+        page = between_marks(PAGE.read_text(encoding="utf-8"), MARK, table(history))
+        PAGE.write_text(page, encoding="utf-8")
         draw(history, PICTURE)
 
 

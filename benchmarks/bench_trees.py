@@ -29,6 +29,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from marked_pages import between_marks
 from toprank import (
     GradientBoostingRanker,
     GradientFreeBoosting,
@@ -146,10 +147,8 @@ def put(page, mark, lines):
         print(line, flush=True)
         said.append(line)
     if page is not None:
-        before, rest = page.read_text(encoding="utf-8").split(f"<!-- {mark} -->\n")
-        after = rest.split(f"<!-- end of {mark} -->\n")[1]
-        text = "\n".join(said)
-        page.write_text(f"{before}<!-- {mark} -->\n{text}\n<!-- end of {mark} -->\n{after}", encoding="utf-8")
+        text = between_marks(page.read_text(encoding="utf-8"), mark, "\n".join(said))
+        page.write_text(text, encoding="utf-8")
 
 
 def marked(frame, measure, name, label, means):

@@ -67,10 +67,10 @@ def test_contenders_that_are_alike_are_rarely_near_the_best_everywhere():
 
 
 def test_a_page_keeps_its_words():
-    text = f"before {page.BEGIN}\nold\n{page.END} after"
+    text = "before\n<!-- results -->\nold\n<!-- end of results -->\nafter"
     new = page.page(text, results(a={"x": [0.1], "toprank rank": [0.5]}))
-    assert new.startswith("before ")
-    assert new.endswith(" after")
+    assert new.startswith("before\n")
+    assert new.endswith("\nafter")
     assert "old" not in new
     assert page.page(new, results(a={"x": [0.1], "toprank rank": [0.5]})) == new
 
