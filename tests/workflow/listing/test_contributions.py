@@ -91,3 +91,22 @@ def test_shuffling_a_column_nobody_uses_loses_nothing(made):
     lost = importance_at(15, ranker, X, y, None, encoder, np.random.default_rng(0))
     assert lost[2] == 0.0
     assert lost[0] > 1.0
+
+
+def test_of_a_long_list_some_rows_are_shuffled_and_the_hits_scaled_up(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = (X[:, 0] > 1.0).astype(np.int8)
+    encoder, _ = learn_encoder(Table(pd.DataFrame(X, columns=["known", "noise"])))
+    ranker = LogisticRegression().fit(X, y)
+    every = importance_at(400, ranker, X, y, None, encoder, rng)
+    scored = []
+    monkeypatch.setattr("toprank.workflow.judging.importance.MOST_CELLS", 2000)
+    monkeypatch.setattr(
+        "toprank.workflow.judging.importance.ranking_scores",
+        lambda ranker, X, qid: scored.append(len(X)) or ranker.decision_function(X),
+    )
+    some = importance_at(400, ranker, X, y, None, encoder, rng)
+    assert set(scored) == {1000}
+    np.testing.assert_allclose(some, every, atol=60)
+    assert every[0] > 300

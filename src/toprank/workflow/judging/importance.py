@@ -19,6 +19,8 @@ __all__ = ["MOST_COLUMNS", "Feature", "features_of", "importance_at", "linear_co
 Floats = NDArray[np.float64]
 MOST_COLUMNS = 60
 """Of a ranker that is not linear, columns whose contributions are looked at: each takes a scoring."""
+MOST_CELLS = 60_000
+"""Rows times columns that are shuffled: of long and wide lists, some of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,27 @@ def importance_at(
     encoder: Encoder,
     rng: np.random.Generator,
 ) -> Floats:
-    """How many hits among the first `budget` are lost when a column is shuffled; NaN where not looked at."""
+    """How many hits among the first `budget` are lost when a column is shuffled; NaN where not looked at.
+
+    Where rows and columns are many, of some of the rows, with their share of the budget, and scaled up.
+    """
     features = features_of(encoder)
-    before = hits_at(budget, y, ranking_scores(ranker, X, qid), qid)
     lost = np.full(len(features), np.nan)
     if hasattr(X, "tocsr"):
         return lost
+    rows = _some_rows(len(X) if qid is None else 0, len(features[:MOST_COLUMNS]), rng)
+    if rows is not None:
+        share = len(rows) / len(X)
+        budget, X, y = max(1, round(share * budget)), X[rows], y[rows]
+    before = hits_at(budget, y, ranking_scores(ranker, X, qid), qid)
     for k, one in enumerate(features[:MOST_COLUMNS]):
         shuffled = X.copy()
         shuffled[:, one.where] = X[rng.permutation(len(X))][:, one.where]
         lost[k] = before - hits_at(budget, y, ranking_scores(ranker, shuffled, qid), qid)
-    return lost
+    return lost if rows is None else lost / share
+
+
+def _some_rows(count: int, columns: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
+    """Rows that stand for all of so many; None where all can be looked at."""
+    most = MOST_CELLS // max(columns, 1)
+    return None if count <= most else np.sort(rng.permutation(count)[:most])
