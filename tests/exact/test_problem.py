@@ -31,7 +31,9 @@ def problems(draw, max_rows=9, max_columns=4):
 
 def reference(problem, X, y, coef):
     differences, positive, negative = oracles.class_pairs(X / problem.scales, y)
-    won = oracles.exact_won(differences, (coef * problem.scales).tolist(), problem.margin)
+    # Of the smallest numbers there are, products of floats would be zero.
+    scaled = [Fraction(c) * Fraction(s) for c, s in zip(coef.tolist(), problem.scales.tolist(), strict=True)]
+    won = oracles.exact_won(differences, scaled, problem.margin)
     return oracles.order_value(won, positive, negative, problem.objective.weights.tolist())
 
 
