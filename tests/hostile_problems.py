@@ -7,6 +7,7 @@ and without a price on coefficients. `best_value` is their true optimum, by rati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -141,6 +142,40 @@ def _rows(kind, n, d, rng):
     return X
 
 
+def attained(problem: Hostile, coef: Sequence[float]) -> float:
+    """Value of coefficients, scores compared in whole numbers."""
+    scores = _whole_scores(problem.X, coef)
+    price = problem.penalty * sum(c != 0 for c in coef)
+    if problem.pairs is not None:
+        won = [scores[i] > scores[k] for i, k in problem.pairs.tolist()]
+        return oracles.pair_value(won, problem.pair_weight) - price
+    total = 0.0
+    for upper, lower in _lists(problem):
+        lost = sorted(sum(scores[k] >= scores[i] for k in lower) for i in upper)
+        total += value_of_lost(problem, lost, len(lower))
+    return total - price
+
+
+def _whole_scores(X: np.ndarray, coef: Sequence[float]) -> list[int]:
+    """All scores times one power of two: a float is a whole number over a power of two."""
+    ratios = [c.as_integer_ratio() for c in coef]
+    entries = [[v.as_integer_ratio() for v in row] for row in X.tolist()]
+    unit = max((b * q for row in entries for (_, b), (_, q) in zip(row, ratios, strict=True)), default=1)
+    return [
+        sum(a * p * (unit // (b * q)) for (a, b), (p, q) in zip(row, ratios, strict=True)) for row in entries
+    ]
+
+
+def _lists(problem: Hostile) -> list[tuple[list[int], list[int]]]:
+    """Rows of the positives and of the negatives of each list that has both."""
+    groups = np.zeros(len(problem.X), dtype=int) if problem.qid is None else problem.qid
+    both = [
+        [np.flatnonzero((groups == q) & (problem.y == label)).tolist() for label in (1, 0)]
+        for q in np.unique(groups)
+    ]
+    return [(upper, lower) for upper, lower in both if upper and lower]
+
+
 def best_value(problem: Hostile) -> float:
     """The largest value of any real coefficients, pairs won by any difference at all."""
     if problem.pairs is not None:
@@ -151,20 +186,20 @@ def best_value(problem: Hostile) -> float:
             return oracles.pair_value(won, worth)
 
     else:
-        groups = np.zeros(len(problem.X), dtype=int) if problem.qid is None else problem.qid
         pairs, lists = [], []
-        for q in np.unique(groups):
-            upper = np.flatnonzero((groups == q) & (problem.y == 1)).tolist()
-            lower = np.flatnonzero((groups == q) & (problem.y == 0)).tolist()
-            if upper and lower:
-                lists.append((len(pairs), len(upper), len(lower)))
-                pairs += [(i, k) for i in upper for k in lower]
+        for upper, lower in _lists(problem):
+            lists.append((len(pairs), len(upper), len(lower)))
+            pairs += [(i, k) for i in upper for k in lower]
+        known: dict[tuple, float] = {}  # many cells lose alike
 
         def value(won):
             total = 0.0
             for first, m, n in lists:
                 lost = sorted(n - sum(won[first + i * n : first + (i + 1) * n]) for i in range(m))
-                total += value_of_lost(problem, lost, n)
+                key = (first, *lost)
+                if key not in known:
+                    known[key] = value_of_lost(problem, lost, n)
+                total += known[key]
             return total
 
     differences = oracles.whole_differences(problem.X, pairs)
