@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
@@ -185,13 +186,18 @@ def whole_differences(X, pairs):
 
 
 def best_strict_value(differences, value, penalty=0.0):
-    """The largest value of any real w when pair p is won if D_p . w > 0, minus a price per coefficient."""
+    """The largest value of any real w when pair p is won if D_p . w > 0, minus a price per coefficient.
+
+    More won pairs are never worth less.
+    """
     d = len(differences[0])
-    best = value([False] * len(differences))
+    best, most = value([False] * len(differences)), value([True] * len(differences))
     supports: Iterable[tuple[int, ...]] = [tuple(range(d))]
     if penalty:
         supports = (s for size in range(1, d + 1) for s in itertools.combinations(range(d), size))
     for support in supports:
+        if most - penalty * len(support) <= best:
+            break  # as many coefficients, or more, cannot pay
         rows = [[row[j] for j in support] for row in differences]
         found = max(map(value, cells(rows)))
         best = max(best, found - penalty * len(support))
@@ -199,33 +205,48 @@ def best_strict_value(differences, value, penalty=0.0):
 
 
 def cells(rows):
-    """Which rows have a positive product with w, for every open cell of w: a set of tuples of bools.
-
-    After dropping dependent columns each cell is a pointed cone with an extreme ray, on which rows of rank
-    one less vanish; near the ray the cell is one of the cells of those rows.
-    """
-    rows = _independent_columns(rows)
+    """Which rows have a positive product with w, for every open cell of w: a set of tuples of bools."""
     lines = sorted({_primitive(row) for row in rows if any(row)})
+    number = {line: i for i, line in enumerate(lines)}
+    # Of each row its line and whether it points the same way; a row of zeros is on no side.
+    places = [
+        (number[line := _primitive(row)], _along(row, line)) if any(row) else (len(lines), True)
+        for row in rows
+    ]
+    found = _sides(_independent_columns(lines))
+    return {tuple((*side, False)[i] == along for i, along in places) for side in found}
+
+
+def _along(row, line):
+    return next(a * b > 0 for a, b in zip(row, line, strict=True) if b)
+
+
+def _sides(lines):
+    """On which side of each line w can be, for every open cell of w: tuples of bools, each once.
+
+    No two lines are parallel, and their columns are independent. As many lines as columns are independent,
+    too: all combinations occur. Otherwise each cell is a pointed cone with an extreme ray, on which lines of
+    rank one less vanish; near the ray the cell is one of the cells of those lines.
+    """
     if not lines:
-        return {(False,) * len(rows)}
-    r = len(rows[0])
-    found = set()
-    seen = set()
+        return {()}
+    r = len(lines[0])
+    if len(lines) == r:
+        return set(itertools.product((False, True), repeat=r))
+    found, seen = set(), set()
     for chosen in itertools.combinations(lines, r - 1):
         ray = _orthogonal(chosen, r)
-        if not any(ray) or _primitive(ray) in seen:
+        if not any(ray) or (ray := _primitive(ray)) in seen:
             continue
-        seen.add(_primitive(ray))
-        leads = [sum(a * b for a, b in zip(row, ray, strict=True)) for row in rows]
+        seen.add(ray)
+        leads = [sum(map(operator.mul, line, ray)) for line in lines]
         tied = [p for p, lead in enumerate(leads) if lead == 0]
-        nearby = cells([rows[p] for p in tied]) if any(any(rows[p]) for p in tied) else [()]
-        for sign in (1, -1):
-            side = [sign * lead > 0 for lead in leads]
+        nearby = _sides(_independent_columns([lines[p] for p in tied]))
+        for side in ([lead > 0 for lead in leads], [lead < 0 for lead in leads]):
             for near in nearby:
-                pattern = list(side)
-                for p, won in zip(tied, near, strict=False):
-                    pattern[p] = won
-                found.add(tuple(pattern))
+                for p, won in zip(tied, near, strict=True):
+                    side[p] = won
+                found.add(tuple(side))
     return found
 
 
@@ -255,7 +276,7 @@ def _determinant(rows):
 
 def _independent_columns(rows):
     """Columns that are not combinations of those before them."""
-    if len(rows[0]) == 1 and any(row[0] for row in rows):
+    if not rows or (len(rows[0]) == 1 and any(row[0] for row in rows)):
         return rows
     kept, reduced = [], []
     for j, column in enumerate(zip(*rows, strict=True)):

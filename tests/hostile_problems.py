@@ -2,12 +2,15 @@
 
 Columns scaled by powers of two, one value replaced by a huge one, sentinels, large offsets, nearly and
 exactly collinear columns, whole numbers with many ties, duplicates; over one list, queries or pairs, with
-and without a price on coefficients. `best_value` is their true optimum, by rational enumeration.
+and without a price on coefficients. `best_value` is their true optimum, by rational enumeration, and
+`attained` the value of coefficients.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -141,31 +144,78 @@ def _rows(kind, n, d, rng):
     return X
 
 
+def attained(problem: Hostile, coef: Sequence[float]) -> float:
+    """Value of coefficients, scores compared in whole numbers."""
+    scores = _whole_scores(problem.X, coef)
+    price = problem.penalty * sum(c != 0 for c in coef)
+    if problem.pairs is not None:
+        won = [scores[i] > scores[k] for i, k in problem.pairs.tolist()]
+        return oracles.pair_value(won, problem.pair_weight) - price
+    total = 0.0
+    for upper, lower in _lists(problem):
+        lost = sorted(sum(scores[k] >= scores[i] for k in lower) for i in upper)
+        total += value_of_lost(problem, lost, len(lower))
+    return total - price
+
+
+def _whole_scores(X: np.ndarray, coef: Sequence[float]) -> list[int]:
+    """All scores times one power of two: a float is a whole number over a power of two."""
+    ratios = [c.as_integer_ratio() for c in coef]
+    entries = [[v.as_integer_ratio() for v in row] for row in X.tolist()]
+    unit = max((b * q for row in entries for (_, b), (_, q) in zip(row, ratios, strict=True)), default=1)
+    return [
+        sum(a * p * (unit // (b * q)) for (a, b), (p, q) in zip(row, ratios, strict=True)) for row in entries
+    ]
+
+
+def _lists(problem: Hostile) -> list[tuple[list[int], list[int]]]:
+    """Rows of the positives and of the negatives of each list that has both."""
+    groups = np.zeros(len(problem.X), dtype=int) if problem.qid is None else problem.qid
+    both = [
+        [np.flatnonzero((groups == q) & (problem.y == label)).tolist() for label in (1, 0)]
+        for q in np.unique(groups)
+    ]
+    return [(upper, lower) for upper, lower in both if upper and lower]
+
+
 def best_value(problem: Hostile) -> float:
     """The largest value of any real coefficients, pairs won by any difference at all."""
+    pairs, value = _pairs_and_value(problem)
+    return oracles.best_strict_value(oracles.whole_differences(problem.X, pairs), value, problem.penalty)
+
+
+def best_with_margin(problem: Hostile, margin: float, scales: Sequence[float]) -> float:
+    """A value that coefficients reach with a margin, columns divided by their scales; as a rule the largest.
+
+    Vertices that floats do not find are not looked at.
+    """
+    pairs, value = _pairs_and_value(problem)
+    rows = [
+        [Fraction(v) / Fraction(s) for v, s in zip(row, scales, strict=True)] for row in problem.X.tolist()
+    ]
+    differences = [[a - b for a, b in zip(rows[i], rows[k], strict=True)] for i, k in pairs]
+    return oracles.best_value(differences, margin, value, problem.penalty)
+
+
+def _pairs_and_value(problem: Hostile):
+    """Pairs of rows, upper and lower, and the value of winning some of them."""
     if problem.pairs is not None:
-        pairs = [tuple(map(int, pair)) for pair in problem.pairs]
         worth = problem.pair_weight
+        return [tuple(map(int, pair)) for pair in problem.pairs], lambda won: oracles.pair_value(won, worth)
+    pairs, lists = [], []
+    for upper, lower in _lists(problem):
+        lists.append((len(pairs), len(upper), len(lower)))
+        pairs += [(i, k) for i in upper for k in lower]
+    known: dict[tuple, float] = {}  # many cells lose alike
 
-        def value(won):
-            return oracles.pair_value(won, worth)
+    def value(won):
+        total = 0.0
+        for first, m, n in lists:
+            lost = sorted(n - int(sum(won[first + i * n : first + (i + 1) * n])) for i in range(m))
+            key = (first, *lost)
+            if key not in known:
+                known[key] = value_of_lost(problem, lost, n)
+            total += known[key]
+        return total
 
-    else:
-        groups = np.zeros(len(problem.X), dtype=int) if problem.qid is None else problem.qid
-        pairs, lists = [], []
-        for q in np.unique(groups):
-            upper = np.flatnonzero((groups == q) & (problem.y == 1)).tolist()
-            lower = np.flatnonzero((groups == q) & (problem.y == 0)).tolist()
-            if upper and lower:
-                lists.append((len(pairs), len(upper), len(lower)))
-                pairs += [(i, k) for i in upper for k in lower]
-
-        def value(won):
-            total = 0.0
-            for first, m, n in lists:
-                lost = sorted(n - sum(won[first + i * n : first + (i + 1) * n]) for i in range(m))
-                total += value_of_lost(problem, lost, n)
-            return total
-
-    differences = oracles.whole_differences(problem.X, pairs)
-    return oracles.best_strict_value(differences, value, problem.penalty)
+    return pairs, value

@@ -42,6 +42,13 @@ def test_perfect_order_passes_over_pairs_nobody_wins():
     assert perfect_order(np.zeros((3, 2)), 1e-6) is None
 
 
+def test_one_feature_needs_no_program(monkeypatch):
+    monkeypatch.setattr("toprank.exact.widest.linprog", None)
+    assert perfect_order(np.array([[-0.5], [-2.0], [0.0]]), 0.0).tolist() == [-1.0]
+    assert perfect_order(np.array([[-0.5], [2.0]]), 0.0) is None
+    assert perfect_order(np.array([[0.5], [1e-12]]), 0.0) is None  # a program would not tell it from a tie
+
+
 def test_perfect_order_meets_the_margin_exactly_or_not_at_all():
     D = np.array([[0.25], [0.5]])
     assert perfect_order(D, 0.25) is not None

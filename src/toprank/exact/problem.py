@@ -340,7 +340,7 @@ class RankingProblem:
             )
         return values
 
-    @property
+    @cached_property
     def floor(self) -> float:
         """Value of no coefficients at all: every pair lost, nothing paid."""
         return self.evaluate(np.zeros(self.n_features))

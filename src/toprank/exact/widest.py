@@ -63,10 +63,14 @@ def perfect_order(differences: Floats, margin: float, seconds: float = math.inf)
     if not possible.any():
         return None
     D = differences if possible.all() else differences[possible]
+    least = max(margin * (1 - 1e-6), NARROWEST)
+    if D.shape[1] == 1:  # then one of two ends of the box is the answer, or there is none
+        w = np.sign(D[0])
+        return w if (D @ w).min() >= least and _wins_all(D, w, margin) else None
     found = widest_margin(
         D,
         enough=lambda lead, width: lead >= max(margin * (1 - 1e-9), NEARLY * width),
-        least=max(margin * (1 - 1e-6), NARROWEST),
+        least=least,
         seconds=seconds,
     )
     return found.coef if found is not None and _wins_all(D, found.coef, margin) else None

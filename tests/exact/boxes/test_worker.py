@@ -38,8 +38,9 @@ def test_no_direction_worth_the_target_is_lost_on_the_way():
     rng = np.random.default_rng(0)
     points = rng.uniform(-1, 1, size=(400, 3))
     points[:, 0] = 1.0
-    values = np.array([problem.evaluate(problem.unscale(frame.basis @ u)) for u in points])
-    target = frame.scale.up(float(np.quantile(values, 0.9)))
+    # Bounds are sums without rounding, and may be met without anything to spare.
+    values = [problem.evaluate_exact(problem.unscale(frame.basis @ u)) for u in points]
+    target = frame.scale.up(float(np.quantile(np.array(values, dtype=float), 0.9)))
     worker = BoxWorker(frame, keep_log=False)
     worker.load(Box(frame.value, frame.roots()[0]))
     left = []
@@ -53,7 +54,7 @@ def test_no_direction_worth_the_target_is_lost_on_the_way():
     for u, value in zip(points, values, strict=True):
         if frame.scale.up(value) > target:
             inside = [box for box in left if (np.abs(u - box.place[:3]) <= box.place[3:6] + 1e-12).all()]
-            assert any(box.bound >= frame.scale.up(value) - 1 for box in inside)
+            assert any(box.bound >= frame.scale.up(value) for box in inside)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -62,6 +62,17 @@ def test_equals_enumeration(block):
         assert ended or KINDS[seed % len(KINDS)] != "continuous"
 
 
+def test_the_last_box_of_a_loss_is_searched_too():
+    """Values of losses are negative: nothing that stands for no bound may be above them."""
+    case = hostile.counted_problem(154)
+    problem = RankingProblem.from_labels(case.X[:, [0, 2]], case.y, "infinite_push_loss")
+    found = RowSearch(list_rows(problem), target=-0.25)
+    for _ in range(50):
+        found.advance(0.02)
+    assert found.done
+    assert found.bound == pytest.approx(-0.25)
+
+
 STATISTICS = ("dcg@3", "precision@4", "ndcg@5", "positives_at_top", "partial_auc_fpr(max_fpr=0.3)")
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from toprank.exact import RankingProblem
+from toprank.exact.search import incumbent
 from toprank.exact.search.incumbent import Incumbent, placed
+from toprank.exact.widest import perfect_order
 
 
 def small_problem(**options):
@@ -95,6 +97,27 @@ def test_the_middle_of_a_cell_wins_the_same_pairs_by_more(seed):
     assert np.array_equal(best.coef == 0, before == 0) or (best.coef[before == 0] == 0).all()
     least = [(arrays.differences[won] @ problem.scale(coef)).min() for coef in (before, best.coef)]
     assert least[1] >= 0.98 * least[0]
+
+
+def test_the_perfect_order_is_in_the_middle_already(monkeypatch):
+    """The program that found it is the one that would be solved again; without a feature it is another."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 3))
+    problem = RankingProblem.from_labels(X, (X @ [1.0, 0.5, 0.2] > 0).astype(int), "dcg")
+    arrays = problem.arrays()
+    found = problem.unscale(perfect_order(arrays.differences, arrays.margin))
+    asked, known = Incumbent(problem), Incumbent(problem)
+    asked.offer(found)
+    asked.widen(5.0)
+    assert asked.coef.tolist() == found.tolist()
+    calls = []
+    monkeypatch.setattr(incumbent, "perfect_order", lambda *given: calls.append(given))
+    known.offer(found, widest=True)
+    known.widen(5.0)
+    assert not calls
+    known.replace(2.0 * found)
+    known.widen(5.0)
+    assert len(calls) == 1
 
 
 def test_nothing_is_widened_where_there_is_nothing_or_no_time():

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from toprank.exact.branching import BranchAndBound
 from toprank.exact.rows.frame import RowFrame, row_frame
 from toprank.exact.rows.listed import ListRows
-from toprank.exact.rows.worker import RowBox, RowWorker
+from toprank.exact.rows.worker import NOTHING, RowBox, RowWorker
 
 __all__ = ["RowSearch"]
 
@@ -106,7 +106,7 @@ class RowSearch(BranchAndBound[RowBox, RowWorker]):
             return self._heap_top()
 
     def _heap_top(self) -> int:
-        return -self._heap[0][0] if 0 < len(self._heap) < MANY_OPEN else -1
+        return -self._heap[0][0] if 0 < len(self._heap) < MANY_OPEN else NOTHING
 
     def _after(self, worker: RowWorker, result: None) -> bool:
         """Book what a run brought: answers, boxes too small to halve; whether the rest should come back."""

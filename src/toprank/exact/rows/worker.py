@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toprank.exact.rows.frame import RowFrame
 
-__all__ = ["RowBox", "RowWorker"]
+__all__ = ["NOTHING", "RowBox", "RowWorker"]
 
 Floats = NDArray[np.float64]
 WORTH_A_LOOK, LOOK_EVERY, MEMORY = 0.5, 64, 0.1
@@ -21,6 +21,8 @@ nine boxes of ten, on the way there one of ten, and takes longer than cutting th
 MOST_CARRIED = 32768
 """Groups that a box carries at most, to bound memory; beyond, it carries those of the one it was cut from,
 which its parts must then part again: with 4,096, five scores of census took twice as long."""
+NOTHING = -(2**62)
+"""Below every value, of losses too, which are negative."""
 RUN_SECONDS = 0.03
 """A run returns after about so long: the driver looks at the clock every 0.1 s."""
 
@@ -75,7 +77,7 @@ class RowWorker:
         self._hurry = np.zeros(1, dtype=np.int64)
         self._heap: list[tuple[int, int, RowBox]] = []
         self._serial = 0
-        self._best = -1
+        self._best = NOTHING
         self._success = 1.0
         self.nodes = 0
         self.found: list[Floats] = []
@@ -89,7 +91,7 @@ class RowWorker:
     @property
     def bound(self) -> int:
         """Largest bound of them."""
-        return -self._heap[0][0] if self._heap else -1
+        return -self._heap[0][0] if self._heap else NOTHING
 
     def load(self, node: RowBox) -> None:
         """Begin with one box."""

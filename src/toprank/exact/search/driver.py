@@ -160,7 +160,7 @@ class _Driver:
         if not best.closed and self.resumed is None and problem.n_features > 2:
             w = perfect_order(arrays.differences, arrays.margin, SHARE_TO_LOOK * self.run.remaining())
             if w is not None:
-                best.offer(problem.unscale(w))
+                best.offer(problem.unscale(w), widest=True)
                 self.account.used = "perfect order"
         self.report("looking for the perfect order")
         return best.closed

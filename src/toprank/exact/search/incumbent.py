@@ -48,15 +48,25 @@ class Incumbent:
         self.value = problem.floor
         self.bound = problem.trivial_bound
         self.history: list[tuple[float, float, float]] = []
+        self._widest = False
 
-    def offer(self, coef: ArrayLike) -> bool:
-        """Take coefficients of the original features if they are better."""
+    def offer(self, coef: ArrayLike, *, widest: bool = False) -> bool:
+        """Take coefficients of the original features if they are better.
+
+        Parameters
+        ----------
+        coef : array-like
+        widest : bool
+            Whether they are known to win what they win by the widest margin of all on these features.
+        """
         values = np.asarray(coef, dtype=np.float64)
         value = self.problem.evaluate(values)
         better = value > self.value
         if better:
             self.coef, self.value = values, value
             self.bound = max(self.bound, value)
+            # Where a feature is left out, the others alone may do better.
+            self._widest = widest and bool(values.all())
         return better
 
     def replace(self, coef: ArrayLike) -> None:
@@ -64,7 +74,7 @@ class Incumbent:
         values = np.asarray(coef, dtype=np.float64)
         if self.problem.evaluate(values) >= self.value:
             self.offer(values)
-            self.coef = values
+            self.coef, self._widest = values, False
 
     def widen(self, seconds: float) -> None:
         """Move to the middle of the answer's cell: the same pairs won by the widest margin.
@@ -72,7 +82,7 @@ class Incumbent:
         Where that is depends on the pairs won and not on how they were found.
         """
         problem, columns = self.problem, np.flatnonzero(self.coef)
-        if not len(columns):
+        if not len(columns) or self._widest:
             return
         arrays = problem.arrays(columns)
         won = problem.won(self.coef, np.column_stack((arrays.upper, arrays.lower)))
