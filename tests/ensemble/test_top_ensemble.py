@@ -17,15 +17,16 @@ from toprank.control import SearchStoppedWarning
 from toprank.ensemble.blend import (
     LEVELS,
     chosen_trust,
-    equal_weights,
     fitting_weights,
     mixed,
     to_response,
     trust_in,
+    usual_weights,
 )
 from toprank.ensemble.top_ensemble import MemberLeftOutWarning
 
 MEMBERS = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+ALIKE = usual_weights(["one", "other"])
 
 
 def noisy(n=150, d=3, seed=0):
@@ -84,10 +85,11 @@ def test_the_default_members_rank_better_together_than_chance():
 
 
 def test_equal_and_mixed_weights():
-    assert np.allclose(mixed(np.array([3.0, 4.0]), 0.0), equal_weights(2))
-    assert np.allclose(mixed(np.array([3.0, 4.0]), 1.0), [0.6, 0.8])
-    assert np.allclose(mixed(-equal_weights(2), 0.5), equal_weights(2))  # they cancel out
-    assert np.linalg.norm(mixed(np.array([1.0, -0.2]), 0.3)) == pytest.approx(1.0)
+    assert np.allclose(ALIKE, 2**-0.5)
+    assert np.allclose(mixed(np.array([3.0, 4.0]), 0.0, ALIKE), ALIKE)
+    assert np.allclose(mixed(np.array([3.0, 4.0]), 1.0, ALIKE), [0.6, 0.8])
+    assert np.allclose(mixed(-ALIKE, 0.5, ALIKE), ALIKE)  # they cancel out
+    assert np.linalg.norm(mixed(np.array([1.0, -0.2]), 0.3, ALIKE)) == pytest.approx(1.0)
 
 
 def test_trust_grows_with_the_positives_that_count():
@@ -123,7 +125,7 @@ def test_trust_is_the_best_level_out_of_fold_or_the_rule(seed):
     k, rule, rng = 60, 0.15, np.random.default_rng(seed)
     held = [(np.arange(start, 240, 3), rng.normal([1.0, 0.0])) for start in range(3)]
     hits = {level: hits_by(y, stack, held, level, k) for level in (rule, *LEVELS)}
-    chosen = chosen_trust(f"precision@{k}", stack, y, held, rule)
+    chosen = chosen_trust(f"precision@{k}", stack, y, held, rule, ALIKE)
     assert chosen in hits
     if chosen != rule:
         assert hits[chosen] == max(hits.values()) > hits[rule]
@@ -136,9 +138,11 @@ def test_trust_follows_the_held_out_rows_not_the_weights():
     y, stack = knowing_and_not(400, 0, noise=0.5)
     halves = [np.arange(start, 400, 2) for start in (0, 1)]
     right, wrong = ([(rows, np.array(best)) for rows in halves] for best in ([1.0, 0.0], [0.0, 1.0]))
-    assert chosen_trust("precision@100", stack, y, right, 0.3) > 0.3
-    assert chosen_trust("precision@100", stack, y, wrong, 0.3) < 0.3
-    assert chosen_trust("precision@100", stack[:, [0, 0]], y, right, 0.3) == 0.3  # all levels are the same
+    assert chosen_trust("precision@100", stack, y, right, 0.3, ALIKE) > 0.3
+    assert chosen_trust("precision@100", stack, y, wrong, 0.3, ALIKE) < 0.3
+    assert (
+        chosen_trust("precision@100", stack[:, [0, 0]], y, right, 0.3, ALIKE) == 0.3
+    )  # all levels are the same
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -186,9 +190,9 @@ def test_the_weights_of_a_fold_never_saw_its_rows(monkeypatch):
 
     judged = []
 
-    def spied(statistic, rows, y, held, rule):
+    def spied(statistic, rows, y, held, rule, usual):
         judged.extend({row.tobytes() for row in rows[part]} for part, _ in held)
-        return chosen_trust(statistic, rows, y, held, rule)
+        return chosen_trust(statistic, rows, y, held, rule, usual)
 
     monkeypatch.setattr(top_ensemble, "DirectRanker", Spy)
     monkeypatch.setattr(top_ensemble, "chosen_trust", spied)
@@ -225,7 +229,7 @@ def test_weighted_rows_reach_the_members_and_are_blended_alike():
     weight = np.where(X[:, 0] > 0, 3.0, 1.0)
     ranker = TopEnsemble(MEMBERS, random_state=0).fit(X, y, sample_weight=weight)
     assert ranker.trust_ == 0.0
-    assert np.allclose(list(ranker.weights_.values()), equal_weights(2))
+    assert np.allclose(list(ranker.weights_.values()), np.full(2, 2**-0.5))
     with pytest.raises(ValueError, match="trust"):
         TopEnsemble(MEMBERS, trust=0.5).fit(X, y, sample_weight=weight)
 
@@ -288,7 +292,7 @@ def test_weights_of_numbers_look_within_queries_and_count_weights_as_repetitions
 
 def test_members_that_all_point_the_wrong_way_count_alike():
     stack = np.array([[1.0, 1.0], [0.0, 0.0], [-1.0, -1.0]])
-    np.testing.assert_allclose(fitting_weights(stack, np.array([1.0, 2.0, 3.0])), equal_weights(2))
+    np.testing.assert_allclose(fitting_weights(stack, np.array([1.0, 2.0, 3.0])), np.full(2, 2**-0.5))
     assert to_response(stack[:, 0], np.array([1.0, 2.0, 3.0])) == (0.0, 1.0)
 
 
@@ -374,3 +378,15 @@ def test_members_without_importances_are_left_out_and_permutations_measure_the_w
     alone = TopEnsemble([silent], statistic="auc", random_state=0).fit(X, y)
     with pytest.raises(AttributeError, match=r"sklearn\.inspection\.permutation_importance\(ranker, X, y\)"):
         _ = alone.feature_importances_
+
+
+def test_members_count_as_told_and_catboost_twice_unless_told():
+    X, y = noisy()
+    ranker = TopEnsemble(MEMBERS, trust=0.0, weights={"bayes": 0.75}, random_state=0).fit(X, y)
+    assert ranker.weights_ == pytest.approx({"logistic": 0.8, "bayes": 0.6})
+    usual = TopEnsemble()._usual_weights(["logistic", "catboost"])
+    assert usual[1] == pytest.approx(2 * usual[0])
+    assert np.allclose(TopEnsemble(MEMBERS)._usual_weights(["logistic", "catboost"]), 2**-0.5)
+    for wrong in (0.0, -1.0, np.inf):
+        with pytest.raises(ValueError, match="weights"):
+            TopEnsemble(MEMBERS, weights={"bayes": wrong}).fit(X, y)

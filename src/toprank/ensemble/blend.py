@@ -1,7 +1,7 @@
-"""How much each member of a blend counts: between equal weights and those best for the statistic.
+"""How much each member of a blend counts: between the usual weights and those best for the statistic.
 
 Weights that are best on the training list follow the items at its top, noise included, the more closely the
-fewer these are. So the blend lies between: ``(1 - trust) * equal + trust * best``, both
+fewer these are. So the blend lies between: ``(1 - trust) * usual + trust * best``, both
 of unit length, the members' out-of-fold scores having unit spread. That one number, `trust`, is a rule of
 the positives that count; where these are enough, it is chosen on rows that the weights never saw.
 
@@ -11,7 +11,7 @@ those of least squares, none below zero, and are trusted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,16 +29,16 @@ __all__ = [
     "Blend",
     "at_top",
     "chosen_trust",
-    "equal_weights",
     "fitting_weights",
     "mixed",
     "to_response",
     "trust_in",
+    "usual_weights",
 ]
 
 Floats = NDArray[np.float64]
 HALF_TRUSTED_AT = 300.0
-"""Positives that count, at which equal and best weights count alike: a choice, unless the data say more."""
+"""Positives that count, at which usual and best weights count alike: a choice, unless the data say more."""
 FEWEST_TO_CHOOSE = 50
 """Positives that count, below which the rule stands: fewer tell levels of trust apart by luck alone."""
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -64,24 +64,27 @@ class Blend:
     certificate: Certificate | None
 
 
-def equal_weights(m: int) -> Floats:
-    """All members count the same; unit length.
+def usual_weights(names: Sequence[str], weights: Mapping[str, float] | None = None) -> Floats:
+    """What members count before their scores say anything: alike, or as told; unit length.
 
-    >>> equal_weights(4)
+    >>> usual_weights(["logistic", "forest", "boosting", "catboost"])
     array([0.5, 0.5, 0.5, 0.5])
+    >>> usual_weights(["forest", "catboost"], {"catboost": 0.75, "forest": 1.0})
+    array([0.8, 0.6])
     """
-    return np.full(m, 1.0 / np.sqrt(m))
+    told = np.array([1.0 if weights is None else float(weights.get(name, 1.0)) for name in names])
+    return np.asarray(told / np.linalg.norm(told))
 
 
-def mixed(best: Floats, trust: float) -> Floats:
-    """Between equal weights (trust 0) and the best ones (trust 1), all of unit length."""
+def mixed(best: Floats, trust: float, usual: Floats) -> Floats:
+    """Between the usual weights (trust 0) and the best ones (trust 1), all of unit length."""
     size = float(np.linalg.norm(best))
     if trust == 0.0 or size == 0.0:
-        return equal_weights(len(best))
-    blend = (1.0 - trust) * equal_weights(len(best)) + trust * best / size
+        return usual
+    blend = (1.0 - trust) * usual + trust * best / size
     length = float(np.linalg.norm(blend))
-    # Opposite vectors cancel out; then neither can be trusted and equal weights are the safer half.
-    return blend / length if length > 1e-6 else equal_weights(len(best))
+    # Opposite vectors cancel out; then neither can be trusted and the usual weights are the safer half.
+    return blend / length if length > 1e-6 else usual
 
 
 def fitting_weights(
@@ -100,7 +103,7 @@ def fitting_weights(
     columns = [_centred(column, group, each) for column in (*stack.T, np.asarray(y, dtype=np.float64))]
     root = np.sqrt(each)[:, np.newaxis] * np.column_stack(columns)
     found = nnls(root[:, :-1], root[:, -1])[0]
-    return np.asarray(found, dtype=np.float64) if found.any() else equal_weights(stack.shape[1])
+    return np.asarray(found, dtype=np.float64) if found.any() else np.full(len(found), len(found) ** -0.5)
 
 
 def to_response(scores: Floats, y: Floats, weight: Floats | None = None) -> tuple[float, float]:
@@ -153,6 +156,7 @@ def chosen_trust(
     y: NDArray[np.int8],
     held: Sequence[tuple[NDArray[np.int64], Floats]],
     rule: float,
+    usual: Floats,
 ) -> float:
     """The trust that is best on rows the best weights never saw; the rule's unless it is clearly beaten.
 
@@ -170,6 +174,8 @@ def chosen_trust(
         Every row once.
     rule : float
         What `trust_in` says.
+    usual : (m,) array
+        What members count where nothing is trusted.
 
     Examples
     --------
@@ -179,7 +185,7 @@ def chosen_trust(
     >>> y = np.repeat(np.array([1, 0], dtype=np.int8), 200)
     >>> stack = np.column_stack([y + 0.5 * rng.normal(size=400), rng.normal(size=400)])
     >>> halves = [(np.arange(start, 400, 2), np.array([1.0, 0.0])) for start in (0, 1)]
-    >>> chosen_trust("dcg@100", stack, y, halves, rule=0.4)
+    >>> chosen_trust("dcg@100", stack, y, halves, rule=0.4, usual=usual_weights(["knows", "noise"]))
     1.0
     """
     weights = _linear(statistic).weights(len(y), int(y.sum()))
@@ -187,7 +193,7 @@ def chosen_trust(
     def worth_of_places(trust: float) -> Floats:
         scores = np.empty(len(y))
         for rows, best in held:
-            scores[rows] = stack[rows] @ mixed(best, trust)
+            scores[rows] = stack[rows] @ mixed(best, trust, usual)
         return np.asarray(weights * y[best_first(scores)])
 
     by_rule = worth_of_places(rule)

@@ -15,7 +15,7 @@ from toprank.base import RankingData, fit_copy, positive_share, ranking_scores, 
 from toprank.control import Run
 from toprank.labels import LabelKind
 
-__all__ = ["cross_fitted", "default_members", "logit_scores"]
+__all__ = ["USUAL_WEIGHTS", "cross_fitted", "default_members", "logit_scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,10 +38,12 @@ CATBOOST: dict[str, Any] = {
     "thread_count": 1,
 }
 """How the three kinds of boosting learn: slowly, from part of the features."""
+USUAL_WEIGHTS = {"catboost": 2.0}
+"""What members count before their scores are looked at, 1 if nothing is said: CatBoost alone finds most."""
 
 
 def default_members(statistic: Any, kind: LabelKind = "binary") -> list[tuple[str, Any]]:
-    """Logistic regression, boosting (up to three kinds, as installed), a forest and a bagged direct ranker.
+    """Logistic regression, boosting (up to three kinds, as installed), forest, nets, a bagged direct ranker.
 
     Of grades or a response, ridge regression, boosting and a forest of regression trees, and `RankSVM`, which
     asks for their order only. They err in different ways, which is what a blend lives on.
@@ -93,6 +95,7 @@ def _classifiers(statistic: Any) -> list[tuple[str, Any]]:
     from sklearn.preprocessing import StandardScaler
 
     from toprank.ensemble.bagging import BaggedRanker
+    from toprank.ensemble.nets import SmallNets
     from toprank.rankers.direct import DirectRanker
 
     # The intercept is not penalised, so centring changes nothing, and sparse data stay sparse without it.
@@ -104,6 +107,7 @@ def _classifiers(statistic: Any) -> list[tuple[str, Any]]:
         ("boosting", HistGradientBoostingClassifier(**SLOW)),
         ("forest", RandomForestClassifier(n_estimators=200, min_samples_leaf=2)),
         ("direct", make_pipeline(_filled(), BaggedRanker(direct))),
+        ("nets", make_pipeline(_filled(), StandardScaler(), SmallNets())),
     ]
     if find_spec("lightgbm") is not None:
         from lightgbm import LGBMClassifier

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -19,17 +19,17 @@ from toprank.ensemble.blend import (
     Blend,
     at_top,
     chosen_trust,
-    equal_weights,
     fitting_weights,
     mixed,
     to_response,
     trust_in,
+    usual_weights,
 )
 from toprank.ensemble.calibration import logistic_curve, shares
 from toprank.ensemble.explaining import MEASURED, coefficients_of, importances_of, spreads_of
 from toprank.ensemble.first_list import folds_of
 from toprank.ensemble.inner import set_tags
-from toprank.ensemble.members import cross_fitted, default_members, logit_scores
+from toprank.ensemble.members import USUAL_WEIGHTS, cross_fitted, default_members, logit_scores
 from toprank.exact.certificate import Certificate
 from toprank.labels import KINDS, LabelKind
 from toprank.rankers.direct import DirectRanker
@@ -39,8 +39,9 @@ from toprank.rankers.parts.weighted import weighs_the_top
 __all__ = ["MemberLeftOutWarning", "TopEnsemble"]
 
 Floats = NDArray[np.float64]
-BLEND_SECONDS = 5.0
-"""The search for the best weights takes no longer: its answer is mixed with equal weights anyway."""
+BLEND_SECONDS = (1.0, 5.0)
+"""The search for the best weights takes as long as the cross-fitting, but no less and no more than this: its
+answer is mixed with the usual weights anyway."""
 LINES = 30
 """Line searches of the climb that stands in for it where trust is chosen."""
 
@@ -60,11 +61,11 @@ def _has_probabilities(ensemble: Any) -> bool:
 
 
 class TopEnsemble(BaseRanker):
-    """Blends different rankers, with weights between equal and best for the statistic.
+    """Blends different rankers, with weights between the usual ones and the best for the statistic.
 
     Every member is cross-fitted: each training row gets scores from copies that never saw it. On these
     out-of-fold scores, standardised, the exact search finds the weights with the best statistic and proves
-    it where it can; the blend lies between those and equal weights: the nearer to the best the more
+    it where it can; the blend lies between those and the usual weights: the nearer to the best the more
     positives stand where the statistic looks, or as rows say that the weights never saw, where these are
     enough. Then every member is fitted to all rows. Of grades or a response the weights are those of least
     squares, and leads of scores are in its units.
@@ -84,8 +85,11 @@ class TopEnsemble(BaseRanker):
         `y`.
     cv : int, cross-validation generator or iterable of splits
         Folds of the cross-fitting; every row must be held out once.
+    weights : dict of str to float, or None
+        How much members count where nothing is trusted, above zero, 1 for those it does not name. None: all
+        alike; but where `members` is None too, CatBoost counts twice.
     trust : "auto" or float
-        0 for equal weights, 1 for those best on the out-of-fold scores; "auto": ``t / (t + 300)``, t the
+        0 for these weights, 1 for those best on the out-of-fold scores; "auto": ``t / (t + 300)``, t the
         positives that count. Where these are 50 or more, in one list, another trust is taken if it is better
         by more than a standard error on folds whose rows did not choose the weights. Of grades or a response
         the best weights are those, none below zero, with which the out-of-fold scores come nearest to it in
@@ -108,7 +112,7 @@ class TopEnsemble(BaseRanker):
     weights_ : dict of str to float
         How much each counts; the squares add up to 1.
     trust_ : float
-        Where the weights lie between equal (0) and best on the out-of-fold scores (1).
+        Where the weights lie between the usual ones (0) and the best on the out-of-fold scores (1).
     certificate_ : Certificate or None
         Of the best weights; None when they were not looked for.
     out_of_fold_scores_ : ndarray of shape (n_samples,)
@@ -147,6 +151,7 @@ class TopEnsemble(BaseRanker):
         statistic: Any = "dcg",
         levels: str = "auto",
         cv: Any = 5,
+        weights: Mapping[str, float] | None = None,
         trust: str | float = "auto",
         time_limit: float | None = None,
         pos_label: Any = None,
@@ -158,6 +163,7 @@ class TopEnsemble(BaseRanker):
         self.statistic = statistic
         self.levels = levels
         self.cv = cv
+        self.weights = weights
         self.trust = trust
         self.time_limit = time_limit
         self.pos_label = pos_label
@@ -178,7 +184,7 @@ class TopEnsemble(BaseRanker):
             for n, s in unseen.items()
         }
         stack = np.column_stack([self._standard(name, scores) for name, scores in unseen.items()])
-        blend = self._blend(stack, data, folds, run)
+        blend = self._blend(stack, self._usual_weights(list(unseen)), data, folds, run)
         self.weights_ = dict(zip(unseen, blend.weights.tolist(), strict=True))
         self.trust_, self.certificate_ = blend.trust, blend.certificate
         scores = stack @ blend.weights
@@ -227,22 +233,29 @@ class TopEnsemble(BaseRanker):
     def _standard(self, name: str, scores: Floats) -> Floats:
         return (scores - self._middle[name]) / self._spread[name]
 
-    def _blend(self, stack: Floats, data: RankingData, folds: list[Any], run: Run) -> Blend:
+    def _blend(self, stack: Floats, usual: Floats, data: RankingData, folds: list[Any], run: Run) -> Blend:
         """Weights of the standardised scores."""
-        equal = equal_weights(stack.shape[1])
-        trust = self._trust(stack @ equal, data)
+        trust = self._trust(stack @ usual, data)
         if trust == 0.0 or stack.shape[1] == 1:
-            return Blend(equal, 0.0, None)
+            return Blend(usual, 0.0, None)
         if data.kind != "binary":
             best = fitting_weights(stack, data.grade, qid=data.qid, weight=data.sample_weight)
-            return Blend(mixed(best, trust), trust, None)
-        part = run.part(0.5, time_limit=BLEND_SECONDS, silent=True)
+            return Blend(mixed(best, trust, usual), trust, None)
+        part = run.part(0.5, time_limit=float(np.clip(run.seconds, *BLEND_SECONDS)), silent=True)
         search = ExactRanker(self.statistic, random_state=0)
-        search.fit_within(stack, data.y, part, qid=data.qid, start=equal)
-        if self._can_choose(stack @ equal, data) and not run.should_stop():
-            held = self._weights_without(stack, data, folds, run.part(0.5, silent=True))
-            trust = chosen_trust(self.statistic, stack, data.y, held, trust)
-        return Blend(mixed(search.coef_, trust), trust, search.certificate_)
+        search.fit_within(stack, data.y, part, qid=data.qid, start=usual)
+        if self._can_choose(stack @ usual, data) and not run.should_stop():
+            held = self._weights_without(stack, usual, data, folds, run.part(0.5, silent=True))
+            trust = chosen_trust(self.statistic, stack, data.y, held, trust, usual)
+        return Blend(mixed(search.coef_, trust, usual), trust, search.certificate_)
+
+    def _usual_weights(self, names: list[str]) -> Floats:
+        """What the members count before their scores are looked at."""
+        told = USUAL_WEIGHTS if self.weights is None and self.members is None else self.weights
+        wrong = {name: weight for name, weight in (told or {}).items() if not 0.0 < weight < math.inf}
+        if wrong:
+            raise ValueError(f"weights={wrong!r}: each must be a number above zero.")
+        return usual_weights(names, told)
 
     def _can_choose(self, scores: Floats, data: RankingData) -> bool:
         """Whether trust is left open, and positives enough stand in one list to choose it by."""
@@ -250,14 +263,14 @@ class TopEnsemble(BaseRanker):
         return one_list and at_top(self.statistic, data.y, scores) >= FEWEST_TO_CHOOSE
 
     def _weights_without(
-        self, stack: Floats, data: RankingData, folds: list[Any], run: Run
+        self, stack: Floats, usual: Floats, data: RankingData, folds: list[Any], run: Run
     ) -> list[tuple[NDArray[np.int64], Floats]]:
         """Rows of each fold, and weights good for the other folds: a short climb finds what a proof would."""
         climb = DirectRanker(self.statistic, max_iter=LINES, n_restarts=0, random_state=0)
         found = []
         for number, (learn, judge) in enumerate(folds):
             part = run.part(1.0 / (len(folds) - number), silent=True)
-            climb.fit_within(stack[learn], data.y[learn], part, start=equal_weights(stack.shape[1]))
+            climb.fit_within(stack[learn], data.y[learn], part, start=usual)
             found.append((judge, climb.coef_))
         return found
 

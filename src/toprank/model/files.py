@@ -377,6 +377,7 @@ def own_types() -> set[str]:
     from toprank.convex.algebra.fourier import LaplacianSampler
     from toprank.convex.algebra.kernel_map import KernelMap, RowKernel
     from toprank.convex.algebra.landmarks import LowRankNystroem
+    from toprank.ensemble.nets import SmallNets
     from toprank.exact.certificate import Certificate
     from toprank.rankers.parts.spaces import Features, Kernel
     from toprank.trees.level_trees import GradedTree
@@ -385,7 +386,7 @@ def own_types() -> set[str]:
 
     public = (getattr(toprank, name) for name in toprank.__all__)
     rankers = [one for one in public if isinstance(one, type) and issubclass(one, BaseRanker)]
-    maps = (KernelMap, RowKernel, LaplacianSampler, LowRankNystroem, Features, Kernel)
+    maps = (KernelMap, RowKernel, LaplacianSampler, LowRankNystroem, Features, Kernel, SmallNets)
     others = (Outcome, Certificate, Origin, PinTable, RankingTree, GradedTree, PackedTrees, NodeSplitter)
     return {f"{one.__module__}.{one.__qualname__}" for one in (*rankers, *maps, *others)}
 
@@ -394,7 +395,6 @@ def _skops() -> Any:
     try:
         import skops.io
     except ImportError:
-        raise InputError(
-            "Models that are not linear need skops: install it with `pip install toprank[skops]`."
-        ) from None
+        said = "Models that are not linear need skops: install it with `pip install toprank[skops]`."
+        raise InputError(said) from None
     return skops.io

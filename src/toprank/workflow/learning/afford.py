@@ -10,9 +10,9 @@ __all__ = ["affordable_contenders", "affordable_members", "seconds_of", "width_o
 
 SMALL, NARROW = 30_000, 50
 """Tables with at most so many cells and columns are quick for every member."""
-ORDER = ("logistic", "lightgbm", "catboost", "forest", "boosting", "direct")
+ORDER = ("logistic", "lightgbm", "catboost", "forest", "nets", "boosting", "direct")
 """Who is taken first: what is gained for the time. By itself CatBoost finds most."""
-DENSE_ONLY = frozenset({"boosting"})
+DENSE_ONLY = frozenset({"boosting", "nets"})
 BUNDLING = frozenset({"lightgbm", "catboost"})
 """Members for whom a column of a few values is little work."""
 COSTS = {
@@ -20,6 +20,7 @@ COSTS = {
     "boosting": (0.08, 0.0, 1.1e-3, 1e-6),
     "forest": (0.12, 5e-5, 1e-4, 0.0),
     "catboost": (0.1, 0.0, 2.2e-2, 4.5e-6),
+    "nets": (0.05, 1.8e-4, 0.0, 1.1e-6),
     "direct": (0.1, 0.0, 5e-4, 2.5e-6),
 }
 """Seconds of one fit on one core: as such, for each row, for each column, for each cell.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from toprank.ensemble.bagging import BaggedRanker
-from toprank.ensemble.members import default_members
+from toprank.ensemble.members import USUAL_WEIGHTS, default_members
 from toprank.labels import LabelKind
 from toprank.lineup import ENSEMBLE, RERANK, RERANKER, Settings, make_named, named_rankers
 from toprank.rankers.direct import DirectRanker
@@ -47,7 +47,7 @@ LIGHTER: dict[str, dict[str, Any]] = {
 }
 """Members are fitted dozens of times for the held-out figures: what a blend gains by more trees is little."""
 FEWEST_FOR_WEIGHTS = 100
-"""Budget from which weights other than equal ones are looked for: with fewer hits they would follow luck."""
+"""Budget from which weights other than usual are looked for: with fewer hits they would follow luck."""
 
 
 def label_of(name: str) -> str:
@@ -133,7 +133,8 @@ def lighter_ensemble(
     """An ensemble that can be fitted dozens of times.
 
     It holds out rows of one group together; its direct member does work by count, not by the clock, so that
-    the same seed gives the same answer; and its members count alike where the budget is small.
+    the same seed gives the same answer; and where the budget is small its members count as usual, whatever
+    their scores say.
     """
     known = dict(default_members(settings.statistic))
     for member, lighter in LIGHTER.items():
@@ -146,6 +147,7 @@ def lighter_ensemble(
     return ranker.set_params(
         members=[(name, known[name]) for name in known if members is None or name in members],
         cv=[tuple(fold) for fold in out_of_fold_splits(items, folds, settings.seed)],
+        weights=USUAL_WEIGHTS,
         trust="auto" if budget >= FEWEST_FOR_WEIGHTS else 0.0,
     )
 
