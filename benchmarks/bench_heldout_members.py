@@ -1,11 +1,12 @@
 """Other members for the ensemble that `toprank rank` fits, on halves that no table of docs/heldout.md is of.
 
-    python benchmarks/bench_heldout_members.py ../members --only pima,uis --splits 14
+    python benchmarks/bench_heldout_members.py ../members --only pima,uis --splits 14 --seed 2
 
 Out-of-fold scores of each member and candidate, and their scores of the unseen half, by a fit to all rows and
 by the mean of the copies that the folds left, are kept in the folder, one file a half; the table is of all
-that lie there. Shown is the difference to the present members with equal weights, mean over the data sets
-with its standard error over the halves: hits within the budget, and the mean over seven budgets around it.
+that lie there. Shown is the difference to six members with equal weights (the present ones without
+networks), mean over the data sets with its standard error over the halves: hits within the budget, and the
+mean over seven budgets around it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from toprank.workflow.learning.candidates import made_for
 from toprank.workflow.learning.fitting import Items
 
 Kept = Mapping[str, np.ndarray]
-NOW = ("logistic", "boosting", "forest", "direct", "lightgbm", "catboost")
+SIX = ("logistic", "boosting", "forest", "direct", "lightgbm", "catboost")
 TREES = frozenset({"boosting", "forest", "lightgbm", "catboost"})
 BUDGETS = (0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0)
 FEW_VALUES = 8
@@ -116,20 +117,25 @@ def ways() -> dict[str, Callable[[Kept], np.ndarray]]:
         return lambda kept: sum(kept[f"{name}|full"] for name in names)
 
     def instead(old: str, *new: str) -> Callable[[Kept], np.ndarray]:
-        return of([*(name for name in NOW if name != old), *new])
+        return of([*(name for name in SIX if name != old), *new])
 
     splines = "splines, C = 0.1"
-    made = {"the six members": of([*NOW])}
+    made = {"the six members": of([*SIX]), **{f"{name} alone": of([name]) for name in (*SIX, "nets")}}
     for name in candidates(100):
         if not name.startswith("logistic"):
-            made[f"{name} as well"] = of([*NOW, name])
+            made[f"{name} as well"] = of([*SIX, name])
     return made | {
+        "networks as well": of([*SIX, "nets"]),
+        "the same, CatBoost twice: the present ones": of([*SIX, "nets", "catboost"]),
+        "networks for logistic regression": instead("logistic", "nets"),
+        "networks twice for it": instead("logistic", "nets", "nets"),
+        "networks, direct, LightGBM, CatBoost": of(["nets", "direct", "lightgbm", "catboost"]),
         f"{splines} for logistic regression": instead("logistic", splines),
         f"{splines} for boosting": instead("boosting", splines),
-        "copies of the folds": lambda kept: sum(kept[f"{name}|copies"] for name in NOW),
-        "copies and the full fit": lambda kept: sum(by_copies(kept, name) for name in NOW),
+        "copies of the folds": lambda kept: sum(kept[f"{name}|copies"] for name in SIX),
+        "copies and the full fit": lambda kept: sum(by_copies(kept, name) for name in SIX),
         "the same, of trees only": lambda kept: sum(
-            by_copies(kept, name) if name in TREES else kept[f"{name}|full"] for name in NOW
+            by_copies(kept, name) if name in TREES else kept[f"{name}|full"] for name in SIX
         ),
         "logistic regression with C = 0.1": instead("logistic", "logistic, C = 0.1"),
         "without boosting": instead("boosting"),
@@ -151,7 +157,7 @@ def around(kept: Kept, scores: np.ndarray) -> float:
 
 
 def compared(halves: dict[str, list[Kept]], way: Callable, measure: Callable) -> str:
-    """Difference to the present members, mean over the data sets, and its standard error over the halves."""
+    """Difference to the six members, mean over the data sets, and its standard error over the halves."""
     base, gains = ways()["the six members"], []
     for found in halves.values():
         gains.append(np.array([measure(kept, way(kept)) - measure(kept, base(kept)) for kept in found]))
@@ -164,13 +170,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default=",".join(DATA), help="data sets")
     parser.add_argument("--splits", type=int, default=6, help=f"at most {SPLITS}; 0: only the table")
+    parser.add_argument("--seed", type=int, default=1, help="of the halves; 0 are those of the tables")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.only.split(",") if options.splits else ():
         data = Data(name)
-        data.splits = list(half_splits(data.y, repeats=SPLITS, groups=data.groups, random_state=1))
+        data.splits = list(half_splits(data.y, repeats=SPLITS, groups=data.groups, random_state=options.seed))
         for split in range(min(options.splits, SPLITS)):
-            file = options.folder / f"{name}-{split}.npz"
+            file = options.folder / f"{name}-{options.seed}-{split}.npz"
             if not file.exists():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -178,7 +185,7 @@ def main() -> None:
                 print(f"{name}, half {split}", flush=True)
     halves: dict[str, list[Kept]] = {}
     for file in sorted(options.folder.glob("*.npz")):
-        halves.setdefault(file.stem.rsplit("-", 1)[0], []).append(dict(np.load(file)))
+        halves.setdefault(file.stem.split("-")[0], []).append(dict(np.load(file)))
     for title, way in ways().items():
         print(f"{title:40} {compared(halves, way, hits):20} {compared(halves, way, around)}")
 
