@@ -64,11 +64,12 @@ mutants: $(VENV)/.dev ## whether the tests notice one wrong sign or number in th
 	$(BIN)/python tests/mutants.py statistics --mutants $(MUTANTS)
 	$(BIN)/python tests/mutants.py exact --mutants $(MUTANTS)
 
-# The oldest versions of direct dependencies that pyproject.toml allows, in an environment of their own.
+# The oldest versions of direct dependencies that pyproject.toml allows, in an environment of their own, where their
+# kernels are kept as well: `make test` may run at the same time.
 test-minimum: $(VENV)/.release ## the test suite with the oldest dependencies that are allowed
 	$(BIN)/uv venv -q --allow-existing --python $(BIN)/python $(VENV)-minimum
 	$(BIN)/uv pip install -q --python $(VENV)-minimum/bin/python --resolution lowest-direct -e ".[test]"
-	$(VENV)-minimum/bin/python -m pytest -q -n $(WORKERS) --dist worksteal --reruns 1 -rR
+	NUMBA_CACHE_DIR=$(abspath $(VENV)-minimum/kernels) $(VENV)-minimum/bin/python -m pytest -q -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
 nightly: $(VENV)/.dev nightly-exact ## slow proofs, figures from the papers, every configuration and every example
 	TOPRANK_EXAMPLES=all $(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or hypothesis"

@@ -207,7 +207,7 @@ def draw(history: list[dict], to: Path) -> None:
     figure, panels = plt.subplots(
         2, len(families), figsize=(2.7 * len(families), 6), sharex=True, sharey="row", squeeze=False
     )
-    ticks = [f"{one['date']}\n{one['version']}" for one in history]
+    ticks = [one["date"] for one in history]
     for column, family in zip(panels.T, families, strict=True):
         for name in (name for name, task in TASKS.items() if task[0] == family):
             at = [number for number, one in enumerate(history) if name in one["figures"]]
@@ -222,16 +222,17 @@ def draw(history: list[dict], to: Path) -> None:
         column[1].set_ylim(
             0, 1.2 * max(one["megabytes"] for all_ in history for one in all_["figures"].values())
         )
-        column[1].set_xticks(range(len(ticks)), ticks, fontsize="small", rotation=30 * (len(ticks) > 1))
+        slanted = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(ticks) > 1 else {}
+        column[1].set_xticks(range(len(ticks)), ticks, fontsize="small", **slanted)
         column[1].legend(
             *column[0].get_legend_handles_labels(),
             loc="upper center",
-            bbox_to_anchor=(0.5, -0.25),
+            bbox_to_anchor=(0.5, -0.34),
             fontsize="small",
             frameon=False,
         )
-    panels[0, 0].set_ylabel("ratio to LogisticRegression")
-    panels[1, 0].set_ylabel("peak memory, MB")
+    panels[0, 0].set_ylabel("ratio to LogisticRegression", fontsize="small")
+    panels[1, 0].set_ylabel("peak memory, MB", fontsize="small")
     figure.tight_layout()
     figure.savefig(to, dpi=130, metadata={"Software": None})
     plt.close(figure)

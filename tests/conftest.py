@@ -44,8 +44,7 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; the tests press Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # once, not in every worker
-        for folder in Path(toprank.__file__).parent.iterdir():
-            forget_stale_kernels(folder)
+        forget_stale_kernels()
         if getattr(config.option, "numprocesses", None) and not config.option.collectonly:
             compile_before_the_workers()
 
@@ -84,10 +83,13 @@ def compile_before_the_workers():
         process.wait()
 
 
-def forget_stale_kernels(folder):
+def forget_stale_kernels():
     """Numba looks at the file of a kernel, not at those of kernels it calls: after an edit all must go."""
-    edited = max((file.stat().st_mtime for file in folder.rglob("_[a-z]*.py")), default=0.0)
-    cached = list(folder.rglob("*.nb[ci]"))
-    if any(file.stat().st_mtime < edited for file in cached):
-        for file in cached:
-            file.unlink()
+    package = Path(toprank.__file__).parent
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    for source in [package] if elsewhere else package.iterdir():
+        edited = max((file.stat().st_mtime for file in source.rglob("_[a-z]*.py")), default=0.0)
+        cached = list(Path(elsewhere or source).rglob("*.nb[ci]"))
+        if any(file.stat().st_mtime < edited for file in cached):
+            for file in cached:
+                file.unlink()

@@ -217,6 +217,15 @@ FILES = {
         {"when": "date"},
         options={"read": ["when=day first"]},
     ),
+    "dates that cannot be what was told": Messy(
+        "a.csv",
+        _rows("when", ["13/02/2024", "02/03/2024", "05/06/2024", "12/12/2024"]),
+        {"when": [None, "2024-02-03", "2024-05-06", "2024-12-12"]},
+        {"when": "date"},
+        (r"'when': 1 of 4 cells are no dates like .*with the month first \('13/02/2024' in row 1\)",),
+        notes=(r"dates with the month first, as asked for",),
+        options={"read": ["when=month first"]},
+    ),
     "dates in doubt beside dates beyond doubt": Messy(
         "a.csv",
         _rows(

@@ -94,3 +94,36 @@ def test_the_commands_of_a_page_work(page, desk):
             env={**os.environ, "TOPRANK_DATABASE": "sqlite:///visits.db"},
         )
         assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="cron and sh")
+def test_the_line_of_cron_scores_and_sends_a_mail_where_that_fails(tmp_path):
+    page = (ROOT / "docs" / "production.md").read_text(encoding="utf-8")
+    script, line = re.search(
+        r"`nightly.sh`.*?```sh\n(.*?)```.*?```text\n[-*/0-9 ]+  (.*?)\n```", page, re.S
+    ).groups()
+    (tmp_path / "nightly.sh").write_text(script, encoding="utf-8")
+    line = line.replace("/srv/pumps", str(tmp_path))
+    visits = toprank.datasets.inspections(60)
+    roles = toprank.datasets.Roles("failed", id="pump")
+    model = toprank.model.RankingModel.learned(toprank.RankSVM(), visits, roles)
+    toprank.model.save_model(model, tmp_path / "model.skops")
+    for name, does in {
+        ".venv/bin/toprank": f'exec {sys.executable} -m toprank "$@"',
+        "bin/mail": f'cat > {tmp_path}/sent; echo "$@" >> {tmp_path}/sent',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+
+    def at_night():
+        path = f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}"
+        subprocess.run(["sh", "-c", line], env={**os.environ, "PATH": path}, check=True, timeout=120)
+
+    at_night()
+    assert (tmp_path / "sent").read_text(encoding="utf-8").startswith("scoring failed")
+    (tmp_path / "sent").unlink()
+    visits.drop(columns="failed").to_csv(tmp_path / "new.csv", index=False)
+    at_night()
+    assert not (tmp_path / "sent").exists()
+    assert len(pd.read_csv(tmp_path / "ranked.csv")) == 60

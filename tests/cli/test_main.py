@@ -273,7 +273,10 @@ BAD_ARGUMENTS = {
     "one class": (["rank", "items.csv", "-t", "one"], "target 'one' has one class only"),
     "three words": (["rank", "items.csv", "-t", "kind"], "'kind' has 3 different values"),
     "empty table": (["rank", "empty.csv", "-t", "y"], "'empty.csv' is empty"),
-    "budget too large": ([*RANK, "--budget", "121"], "--budget 121: give a number from 1 to 120"),
+    "budget too large": (
+        [*RANK, "--budget", "121"],
+        "--budget 121: give a number from 1 to 120, the labelled items.",
+    ),
     "budget too small": ([*RANK, "--budget", "0"], "--budget 0"),
     "budget no number": ([*RANK, "--budget", "many"], "--budget"),
     "depth too large": ([*RANK, "--depth", "121"], "--depth 121: give a number from 2 to 120"),

@@ -266,6 +266,14 @@ def test_encoders_of_the_first_version_read_as_they_did():
         encoder_from_dict({**early, "version": 3})
 
 
+def test_the_example_of_a_notation_has_the_sign_for_money_where_it_is_written():
+    encoder, _ = _learn(price=["$1,234", "$80", "$3"])
+    with pytest.raises(
+        InputError, match=r"'price' holds 'much' in row 1 where .* written like \$1,234\.5\.$"
+    ):
+        encoder.encode(_table(price=["much"]))
+
+
 def test_new_rows_in_the_wrong_notation_are_refused_by_row():
     encoder, _ = _learn(price=["1.234,50 €", "12,5 €", "3 €"])
     assert encoder.text_columns == ("price",)

@@ -72,6 +72,7 @@ BAD_FILES = {
     "repeated name": ("a.csv", b"a,a,y\n1,2,0\n", "'a'"),
     "repeated empty name": ("a.csv", b",,y\n1,2,0\n", "an empty name"),
     "zero bytes": ("a.csv", b"a,\0y\n1,0\n", "zero bytes"),
+    "a program": ("a.csv", bytes(range(1, 256)) * 9, "is not text: its bytes are those of a picture, a pro"),
     "open quote": ("a.csv", b'a,y\n"1,0\n2,1\n', "mark opened in row 1 is never closed"),
     "a title": ("a.csv", b"Visits\n\na,b,y\n1,2,0\n", "several cells, and its first line, 'Visits', has one"),
     "two titles": ("a.csv", b"Visits\nof 2024\na,b,y\n1,2,0\n", "line 3 has 3 cells, and its first"),
@@ -108,6 +109,11 @@ def test_bad_files_get_one_line_that_names_them(tmp_path, case):
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(InputError, match="no file"):
         read_table(tmp_path / "absent.csv")
+    (tmp_path / "visits.csv").touch()
+    with pytest.raises(InputError, match=r"no file '.*visit\.csv'; did you mean '.*visits\.csv'\?$"):
+        read_table(tmp_path / "visit.csv")
+    with pytest.raises(InputError, match=r"no file '.*visits\.csv'\.$"):
+        read_table(tmp_path / "nowhere" / "visits.csv")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="not a file"):
         read_table(tmp_path / "folder.csv")

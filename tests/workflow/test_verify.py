@@ -78,6 +78,15 @@ def test_other_data_are_noticed(made, capsys):
     assert "The certificate does not hold." in out
 
 
+def test_fewer_rows_are_noticed_in_a_sentence_with_one_full_stop(made, capsys):
+    lines = (made / "data.csv").read_text().splitlines(keepends=True)
+    (made / "fewer.csv").write_text("".join(lines[:20] + lines[-20:]))
+    assert verify(made, "model.json", "fewer.csv") == 3
+    out = capsys.readouterr().out
+    assert "FAILS" in out
+    assert ".." not in out
+
+
 def test_for_machines(made, capsys):
     assert verify(made, "model.json", "data.csv", "--seconds", "0", "--json") == 0
     report = json.loads(capsys.readouterr().out)

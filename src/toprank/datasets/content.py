@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import difflib
 import gzip
 import io
 import os
@@ -17,12 +18,23 @@ import numpy as np
 
 from toprank.errors import InputError
 
-__all__ = ["SEPARATORS", "STANDARD_INPUT", "TextContent", "has_leading_zeros", "raw_bytes", "text_content"]
+__all__ = [
+    "SEPARATORS",
+    "STANDARD_INPUT",
+    "TextContent",
+    "has_leading_zeros",
+    "no_such_file",
+    "raw_bytes",
+    "text_content",
+]
 
 STANDARD_INPUT = "-"
 """The file name that stands for standard input."""
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _LINES_LOOKED_AT = 50
+_BYTES_LOOKED_AT = 4096
+_NEVER_TYPED = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a"})
+"""Control characters; what lays text out, and what old systems put at its end, may stand in it."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
@@ -51,6 +63,15 @@ def raw_bytes(path: str | os.PathLike[str]) -> bytes:
         content = Path(path).read_bytes()
         packed = Path(path).suffix.lower() == ".gz"
     return gzip.decompress(content) if packed else content
+
+
+def no_such_file(path: str | os.PathLike[str], what: str = "file") -> InputError:
+    """That a file is not there, and which one is that is called nearly so."""
+    place = Path(path)
+    beside = [one.name for one in place.parent.iterdir()] if place.parent.is_dir() else []
+    near = difflib.get_close_matches(place.name, beside, n=1, cutoff=0.75)
+    hint = f"; did you mean {str(place.with_name(near[0]))!r}?" if near else "."
+    return InputError(f"There is no {what} {str(path)!r}{hint}")
 
 
 @dataclass(frozen=True)
@@ -91,6 +112,11 @@ def text_content(
         raise InputError(f"{name!r} is empty.")
     if "\0" in lines[0]:
         raise InputError(f"{name!r} is not text: it holds zero bytes.")
+    looked_at = text[:_BYTES_LOOKED_AT]
+    if len(looked_at.translate(None, _NEVER_TYPED)) < 0.99 * len(looked_at):
+        raise InputError(
+            f"{name!r} is not text: its bytes are those of a picture, a program or a packed file."
+        )
     skipped = 0
     # Excel's own way to say which separator a file uses.
     if lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5 and len(lines) > 1:

@@ -267,6 +267,8 @@ def _as_dates(
             f" means {else_}: if so, say `read='{name}={other} first'`"
         )
         notes.append(Note(name, "assumed", text, warning=habits.order is None))
+    elif told is not None and told != verdict.way:
+        notes.append(Note(name, "read", f"dates with the {order} first, as asked for"))
     elif verdict.way is not None:
         proof = (verdict.first if verdict.way == 0 else verdict.second) or 0
         cell, row = evidence.cells[proof], evidence.rows[proof]

@@ -97,7 +97,9 @@ class NumberReading:
     def _refuse(self, cells: pd.Series[Any], values: Values) -> None:
         row = None if self.tolerant else strange_row(cells, values, self.missing)
         if row is not None:
-            example = f"{'1,234.5' if self.decimal == '.' else '1.234,5'} {self.unit}".strip()
+            number = "1,234.5" if self.decimal == "." else "1.234,5"
+            before = bool(self.unit) and self.unit in "$£¥₹"
+            example = f"{self.unit}{number}" if before else f"{number} {self.unit}".strip()
             written = f" written like {example}" if self.unit or self.decimal == "," else ""
             raise InputError(
                 f"Column {cells.name!r} holds {cells.iloc[row]!r} in row {row + 1}"

@@ -20,7 +20,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from toprank.datasets.cells import number_cell
-from toprank.datasets.content import STANDARD_INPUT, TextContent, has_leading_zeros, raw_bytes, text_content
+from toprank.datasets.content import (
+    STANDARD_INPUT,
+    TextContent,
+    has_leading_zeros,
+    no_such_file,
+    raw_bytes,
+    text_content,
+)
 from toprank.datasets.improper import rows_too_long, what_is_wrong
 from toprank.errors import InputError
 
@@ -183,7 +190,7 @@ def read_table(
 def _checked_format(path: str | os.PathLike[str]) -> str:
     kind = table_format(path)
     if not Path(path).exists():
-        raise InputError(f"There is no file {str(path)!r}.")
+        raise no_such_file(path)
     if not Path(path).is_file():
         raise InputError(f"{str(path)!r} is not a file.")
     return kind

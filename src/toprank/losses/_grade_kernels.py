@@ -7,7 +7,8 @@ overflow nor vanish.
 import math
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,8 @@ windows.
 """
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS

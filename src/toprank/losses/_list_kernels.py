@@ -1,7 +1,8 @@
 """Compiled sums over lists in the order of their scores: pairs of NDCG, and the best of all interleavings."""
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 
 @njit(cache=True, nogil=True)

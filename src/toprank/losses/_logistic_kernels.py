@@ -7,7 +7,8 @@ than `REACH` apart are beyond what a double can tell from one and zero: prefix s
 """
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 STEP = 1.0 / 16.0
 REACH = 40.0

@@ -86,7 +86,7 @@ def show_verification(report: VerifyReport) -> None:
         ("not checked", checked.unchecked),
     ):
         for sentence in sentences:
-            console.print(f"  {mark}: {sentence}.", markup=False)
+            console.print(f"  {mark}: {sentence.removesuffix('.')}.", markup=False)
     console.print(checked.summary())
 
 

@@ -7,7 +7,8 @@ among it; policy 0 worst, 1 mean, 2 best (the order of `groups.TIES`). Groups co
 from math import log1p
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 _WORST, _MEAN = 0, 1
 

@@ -6,7 +6,8 @@ tree over the levels that holds the mass of all items scored below the current g
 """
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 _WORST, _MEAN, _BEST = 0, 1, 2
 # 1 / 171! is zero in double precision: longer runs of tied levels add nothing.

@@ -5,8 +5,8 @@ Legend as in `_kernels`; groups of query q are starts[q] to starts[q + 1] of the
 """
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.statistics import _kernels, _pair_kernels
 
 _WORST, _MEAN = 0, 1

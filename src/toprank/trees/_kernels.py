@@ -11,7 +11,8 @@ Nodes wait in the order they were made, so that the same seed gives the same tre
 """
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 LEAST_GAIN = 1e-10
 """Below this share of all a split could gain there is nothing but rounding."""

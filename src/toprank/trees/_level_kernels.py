@@ -9,8 +9,8 @@ to multiply with: `suffix`.
 """
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.trees._kernels import best_split, mixed, part_rows, sort_codes
 
 ROUNDING = 1e-12

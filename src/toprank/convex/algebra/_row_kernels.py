@@ -7,8 +7,9 @@ block; both ends only move forward along a block. An empty `weight` stands for o
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from toprank.compiled import njit
 
 
 class Walk(NamedTuple):

@@ -12,8 +12,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from toprank.compiled import njit
 
 JIT: dict[str, Any] = {"cache": True, "nogil": True}
 INNER: dict[str, Any] = {**JIT, "inline": "always"}

@@ -20,8 +20,8 @@ small differences. The difference of two floats is hi + lo exactly (Knuth), the 
 import math
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.rounding import UNIT
 
 PUBLIC = {"cache": True, "nogil": True, "error_model": "numpy"}

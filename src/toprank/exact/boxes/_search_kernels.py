@@ -13,8 +13,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.boxes._sweep_kernels import (
     FLOOR,
     FOUND,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from toprank.compiled import njit
 from toprank.exact.directions._counting import JIT, NOTHING, STEP, lose, regain
 
 LEVEL, VALUE, NODES, LOGGED, SPARED, FLOOR, FOUND, WORKED = range(8)

@@ -3,8 +3,7 @@
 The arrays are explained in `_layout`.
 """
 
-from numba import njit
-
+from toprank.compiled import njit
 from toprank.exact.cells._layout import (
     CLOSED,
     CLOSED_EMPTY,

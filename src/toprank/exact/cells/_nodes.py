@@ -4,8 +4,8 @@ The arrays are explained in `_layout`.
 """
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.cells._clauses import learn, note, note_clause, propagate
 from toprank.exact.cells._layout import (
     APART,

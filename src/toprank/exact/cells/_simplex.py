@@ -4,8 +4,8 @@ The arrays are explained in `_layout`.
 """
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.arithmetic._kernels import dependent, spanning
 from toprank.exact.cells._layout import (
     EPS,

@@ -17,8 +17,8 @@ matrix products, whose compilation took more than twice as long.
 import math
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.climb._sweep_kernels import INNER, PUBLIC, clear, lost_pairs, sweep, tabulate
 
 TINY = 1e-12

@@ -6,7 +6,8 @@ Symbols as in `climb._kernels`.
 import math
 
 import numpy as np
-from numba import njit
+
+from toprank.compiled import njit
 
 PUBLIC = {"cache": True, "nogil": True, "error_model": "numpy"}
 INNER = {**PUBLIC, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.arithmetic._kernels import dependent
 from toprank.exact.directions._counting import JIT, STEP, fresh_tally, lose, regain
 

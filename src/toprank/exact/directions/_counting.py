@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from toprank.compiled import njit
 from toprank.exact.arithmetic.dependence import Ledger
 
 JIT: dict[str, Any] = {"cache": True, "nogil": True}

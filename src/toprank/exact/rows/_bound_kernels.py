@@ -9,8 +9,8 @@ increases with the pairs they lose. Equal rows are one row: its positives lose t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.rows._row_kernels import JIT
 
 HURRY_EVERY = 64

@@ -10,8 +10,8 @@ for.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.rows._bound_kernels import (
     count_by_pairs,
     count_by_ranges,

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from toprank.compiled import njit
 
 JIT: dict[str, Any] = {"cache": True, "nogil": True}
 SAMPLE = 63

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.rows._row_kernels import JIT
 
 

@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from toprank.compiled import PYTHON
 from toprank.errors import InputError
 from toprank.exact.problem import RankingProblem
 from toprank.exact.search.choice import kernels_for
@@ -194,11 +195,11 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
 
 
 def _stamp(name: str) -> Path | None:
-    """Where the stamp of a method is; named as Numba's own files, so that it goes when they are deleted."""
+    """Where the stamp of a method is; named as Numba's own files, so that it goes when they do."""
     from toprank.exact.climb import _kernels
 
     stats = getattr(_kernels.climb, "stats", None)  # no such thing where Numba is switched off
-    return None if stats is None else Path(stats.cache_path) / f"toprank-{name}.nbi"
+    return None if stats is None else Path(stats.cache_path) / f"toprank-{name}.{PYTHON}.nbi"
 
 
 def _written(stamp: Path) -> dict[str, Any]:

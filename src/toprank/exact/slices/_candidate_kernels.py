@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.directions._conflict_kernels import close
 from toprank.exact.slices._pack_kernels import lead_over
 from toprank.exact.slices._slice_kernels import JIT, worth

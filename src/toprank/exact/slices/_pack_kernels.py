@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from toprank.compiled import njit
 from toprank.exact.slices._slice_kernels import JIT, aligned
 
 LANES = 32

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from toprank.compiled import njit
 from toprank.exact.slices._candidate_kernels import closed, propose
 from toprank.exact.slices._pack_kernels import LANES, MUCH_LARGER, downward, start_pack, thin_out, upward
 from toprank.exact.slices._slice_kernels import (

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from toprank.compiled import njit
 from toprank.exact.slices._vector_kernels import LANES, ROWS, add_bytes, count_up_to, fill_bytes
 
 JIT: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from toprank.compiled import njit
 from toprank.exact.directions._counting import NOTHING
 from toprank.exact.slices._pack_kernels import Packs, downward, lead_over, start_pack
 from toprank.exact.slices._slice_kernels import JIT, SLICES, Slices

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toprank.datasets.content import no_such_file
 from toprank.datasets.table import FORMATS, table_format
 from toprank.errors import InputError
 from toprank.scale.extras import needed
@@ -103,7 +104,7 @@ def _local(name: str) -> tuple[Any, list[str]]:
             raise InputError(f"No file matches {name!r}.")
         return system, matching
     if not path.exists():
-        raise InputError(f"There is no file {name!r}.")
+        raise no_such_file(name)
     return system, [name]
 
 

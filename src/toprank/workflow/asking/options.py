@@ -145,10 +145,10 @@ def checked_settings(source: Source, options: FitOptions) -> tuple[int, Aim, Set
     longest = list_length(source)
     number = max(1, min(USUAL_BUDGET, longest // SHARE_OF_A_SHORT_LIST)) if budget is None else budget
     if not 1 <= number <= longest:
-        raise InputError(f"--budget {number}: give a number from 1 to {longest}, the length of the list.")
+        raise InputError(f"--budget {number}: give a number from 1 to {longest}, {_what_counts(source)}.")
     deep = min(max(DEPTH_FACTOR * number, 2), longest) if depth is None else depth
     if not 2 <= deep <= longest:
-        raise InputError(f"--depth {deep}: give a number from 2 to {longest}, the length of the list.")
+        raise InputError(f"--depth {deep}: give a number from 2 to {longest}, {_what_counts(source)}.")
     aim = aim_of(options.statistic, number, source.kind)
     _check_queries(source)
     _check_cutoff(aim, deep, source)
@@ -167,6 +167,11 @@ def list_length(source: Source) -> int:
     """How many items compete with each other: all of them, or those of the longest query."""
     qid = source.labelled.qid
     return source.rows if qid is None else int(np.bincount(qid).max())
+
+
+def _what_counts(source: Source) -> str:
+    """What `list_length` counts, in words."""
+    return "the labelled items" + (" of the longest query" if source.labelled.qid is not None else "")
 
 
 def check_base(name: str) -> None:
