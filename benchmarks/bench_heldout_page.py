@@ -55,7 +55,7 @@ class Compared:
 
 
 def table(results: Results) -> str:
-    """Mean share of each contender, its distance to the best on each data set, its mean rank."""
+    """Mean share of each contender on each data set, the best in bold; its mean rank."""
     compared = Compared(results)
     if not compared.values:
         return "No data set has a split that every contender has done yet."
@@ -63,7 +63,8 @@ def table(results: Results) -> str:
     lines = [("data", "splits", "budget", *order), ("---",) * (len(order) + 3)]
     for data, values in compared.values.items():
         budget = compared.results[data, compared.splits[data][0], order[0]]["budget"]
-        cells = [_cell(compared, data, who, values[who].mean()) for who in order]
+        best, shares = compared.best(data), {who: f"{values[who].mean():.3f}" for who in order}
+        cells = [f"**{shares[who]}**" if who == best else shares[who] for who in order]
         lines.append((data, str(len(compared.splits[data])), str(budget), *cells))
     means = [np.mean([one[who].mean() for one in compared.values.values()]) for who in order]
     lines.append(("mean share", "", "", *(f"{mean:.3f}" for mean in means)))
@@ -80,11 +81,23 @@ def table(results: Results) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell(compared: Compared, data: str, who: str, mean: float) -> str:
-    if who == compared.best(data):
-        return f"**{mean:.3f}**"
+def distances(results: Results) -> str:
+    """Mean difference of each contender to the best of a data set, with its standard error."""
+    compared = Compared(results)
+    if not compared.values:
+        return ""
+    lines = [("behind the best by", *compared.order), ("---",) * (len(compared.order) + 1)]
+    for data in compared.values:
+        cells = [
+            "best" if who == compared.best(data) else _behind(compared, data, who) for who in compared.order
+        ]
+        lines.append((data, *cells))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _behind(compared: Compared, data: str, who: str) -> str:
     difference, error = compared.behind(data, who)
-    return f"{mean:.3f} ({difference:+.3f} ± {error:.3f})"
+    return f"{-difference:.3f} ± {error:.3f}"
 
 
 def where_behind(results: Results) -> str:
@@ -141,7 +154,13 @@ def page(text: str, results: Results) -> str:
     """The page with its figures written anew."""
     found = "\n\n".join(
         part
-        for part in (table(results), where_behind(results), were_all_alike(results), times(results))
+        for part in (
+            table(results),
+            distances(results),
+            where_behind(results),
+            were_all_alike(results),
+            times(results),
+        )
         if part
     )
     return between_marks(text, "results", found)

@@ -45,6 +45,12 @@ def test_ranks_are_shared_by_equals_and_the_best_stands_first():
     assert "within one standard error of the best on every data set" in page.where_behind(found)
 
 
+def test_distances_are_to_the_best_of_a_line():
+    found = results(a={"toprank rank": [0.5, 0.7], "other": [0.6, 0.9]})
+    assert page.distances(found).splitlines()[-1] == "| a | best | 0.150 ± 0.050 |"
+    assert page.table(found).splitlines()[2] == "| a | 2 | 10 | **0.750** | 0.600 |"
+
+
 def test_on_how_many_sets_each_is_near_the_best():
     ours, other = [0.5, 0.9, 0.5, 0.9], [0.6, 0.6, 0.9, 0.9]
     found = results(
