@@ -97,7 +97,7 @@ def distances(results: Results) -> str:
 
 def _behind(compared: Compared, data: str, who: str) -> str:
     difference, error = compared.behind(data, who)
-    return f"{-difference:.3f} ± {error:.3f}"
+    return f"{0.0 - difference:.3f} ± {error:.3f}"
 
 
 def where_behind(results: Results) -> str:
