@@ -43,7 +43,7 @@ def show_ranking(report: RankReport, files: Mapping[str, str], *, head: int) -> 
     if report.why:
         console.print(report.why, style="yellow")
     _show_list(console, report.listing, report.listed, head, report.model.roles, report.budget)
-    console.print(ORDERS[report.order], style="dim")
+    console.print(f"\n{ORDERS[report.order]}", style="dim")
     _show_worth(console, report)
     _show_columns(console, report)
     pieces.show_notes(console, report.notes, f"Columns: {report.encoding}")
@@ -73,7 +73,7 @@ def show_scores(report: ScoreReport, files: Mapping[str, str], *, head: int) -> 
         _show_list(console, report.listing, report.listed, head, report.model.roles, None)
     if report.value is not None:
         console.print(
-            f"The file has labels: {report.model.statistic} = {pieces.number(report.value)}; a random order"
+            f"\nThe file has labels: {report.model.statistic} = {pieces.number(report.value)}; a random order"
             f" has {pieces.number(report.chance)}. If the model learned from them, this says little."
         )
     if report.notes:
@@ -139,7 +139,6 @@ def _show_list(
     rest = len(listing) - head
     if rest > 0:
         console.print(f"... and {rest} more rows of {source}; --out writes all of them.", style="dim")
-    console.print()
 
 
 def _print_narrow(console: Console, grid: Grid, listing: pd.DataFrame, head: int, reasons: str) -> None:
