@@ -16,6 +16,9 @@ from typing import Any
 
 import numba
 
+from toprank.errors import InputError
+from toprank.output import write_whole
+
 __all__ = ["PYTHON", "njit"]
 
 PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}{getattr(sys, 'abiflags', '')}"
@@ -58,5 +61,5 @@ def _forget_other_versions(folder: Path) -> None:
         if file.suffix in (".nbi", ".nbc"):
             with suppress(OSError):  # another process was first
                 file.unlink()
-    with suppress(OSError):  # nowhere to write: looked at again next time
-        stamp.write_text(by, encoding="utf-8")
+    with suppress(InputError):  # nowhere to write: looked at again next time
+        write_whole({stamp: by.encode()})
