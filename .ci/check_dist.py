@@ -35,7 +35,8 @@ def timed(what: str, command: list[str], folder: Path) -> None:
 
 def main(built: Path) -> None:
     (wheel,), (source,) = built.glob("toprank-*.whl"), built.glob("toprank-*.tar.gz")
-    with tempfile.TemporaryDirectory() as name:
+    # A process that still compiles kernels there, for the next time, may write while the folder goes.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         venv.create(folder / "env", with_pip=True)
         bin_ = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
