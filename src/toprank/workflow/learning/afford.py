@@ -6,7 +6,7 @@ from toprank.ensemble.members import default_members
 from toprank.lineup import Contender
 from toprank.workflow.learning.fitting import Items
 
-__all__ = ["affordable_contenders", "affordable_members", "seconds_of", "width_of"]
+__all__ = ["affordable_contenders", "affordable_members", "is_quick", "seconds_of", "width_of"]
 
 SMALL, NARROW = 30_000, 50
 """Tables with at most so many cells and columns are quick for every member."""
@@ -58,7 +58,7 @@ def affordable_members(items: Items, seconds: float | None, fits: float) -> tupl
     sparse = items.features.sparse is not None
     names = {name for name, _ in default_members("dcg")}
     known = [name for name in ORDER if name in names and not (sparse and name in DENSE_ONLY)]
-    if seconds is None or (rows * width <= SMALL and width <= NARROW):
+    if seconds is None or is_quick(items):
         return tuple(known) if sparse else None
     bundled = _bundled_width(items)
     kept, spent = known[:1], 0.0
@@ -68,6 +68,12 @@ def affordable_members(items: Items, seconds: float | None, fits: float) -> tupl
             kept.append(name)
             spent += cost
     return tuple(kept) if len(kept) < len(names) else None
+
+
+def is_quick(items: Items) -> bool:
+    """Whether the table is so small that no member takes long."""
+    width = width_of(items)
+    return len(items.y) * width <= SMALL and width <= NARROW
 
 
 def affordable_contenders(

@@ -15,6 +15,7 @@ from toprank.labels import LabelKind
 from toprank.lineup import ENSEMBLE, RERANK, RERANKER, Settings, make_named, named_rankers
 from toprank.rankers.direct import DirectRanker
 from toprank.statistics.inference import matched_pairs_test
+from toprank.workflow.learning.afford import is_quick
 from toprank.workflow.learning.fitting import Items
 from toprank.workflow.learning.regression import REGRESSORS, RIDGE, blend, make_regressor, reranker_of_numbers
 from toprank.workflow.learning.splits import out_of_fold_splits
@@ -44,9 +45,10 @@ BAGS = 5
 LIGHTER: dict[str, dict[str, Any]] = {
     "boosting": {"learning_rate": 0.06, "max_iter": 100},
     "forest": {"n_estimators": 100},
-    "catboost": {"iterations": 200},
 }
 """Members are fitted dozens of times for the held-out figures: what a blend gains by more trees is little."""
+LIGHTER_STILL: dict[str, dict[str, Any]] = {"catboost": {"iterations": 200}}
+"""Where tables are large enough for it to take long, and for fewer steps to find as much."""
 FEWEST_FOR_WEIGHTS = 100
 """Budget from which weights other than usual are looked for: with fewer hits they would follow luck."""
 
@@ -138,8 +140,9 @@ def lighter_ensemble(
     their scores say.
     """
     known = dict(default_members(settings.statistic))
-    for member in LIGHTER.keys() & known.keys():
-        known[member].set_params(**LIGHTER[member])
+    lighter = LIGHTER if is_quick(items) else LIGHTER | LIGHTER_STILL
+    for member in lighter.keys() & known.keys():
+        known[member].set_params(**lighter[member])
     positives = int(items.y.sum())
     pairs = max(1, positives * (len(items.y) - positives))
     lines = int(np.clip(PAIRS_PER_BAG // pairs, 3, 50))
