@@ -1,7 +1,11 @@
 import numpy as np
+import pandas as pd
+import pytest
 
-from toprank.datasets import inspections
-from toprank.workflow.learning.candidates import candidates_for, choose
+from toprank.datasets import Table, inspections
+from toprank.lineup import Settings
+from toprank.workflow.learning.candidates import candidates_for, choose, made_for
+from toprank.workflow.learning.fitting import Items
 from toprank.workflow.ranking.in_memory import RankOptions, rank_items
 from toprank.workflow.reading.source import Columns, open_source
 
@@ -17,6 +21,19 @@ def test_who_is_judged():
     assert candidates_for("ensemble", "best") == ["ensemble", "logistic"]
     assert candidates_for("logistic", "best") == ["logistic"]
     assert candidates_for("rerank", "simple") == ["rerank", "logistic"]
+
+
+def test_large_tables_get_catboost_of_fewer_steps():
+    pytest.importorskip("catboost")
+
+    def steps(rows):
+        items = Items(
+            Table(pd.DataFrame(np.zeros((rows, 10)))), (np.arange(rows) % 3 == 0).astype(np.int8), None
+        )
+        members = dict(made_for("ensemble", items, Settings(), 10, final=True).members)
+        return members["catboost"].get_params()["iterations"]
+
+    assert steps(300) == 2 * steps(5000)
 
 
 def test_the_ensemble_is_delivered_unless_it_does_worse():
