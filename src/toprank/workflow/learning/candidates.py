@@ -48,7 +48,8 @@ LIGHTER: dict[str, dict[str, Any]] = {
 }
 """Members are fitted dozens of times for the held-out figures: what a blend gains by more trees is little."""
 LIGHTER_STILL: dict[str, dict[str, Any]] = {"catboost": {"iterations": 200}}
-"""Where tables are large enough for it to take long, and for fewer steps to find as much."""
+"""Where tables are large enough for it to take long, and for fewer steps to find as much. The halves by which
+a table is judged may be small where it is not: they have all steps."""
 FEWEST_FOR_WEIGHTS = 100
 """Budget from which weights other than usual are looked for: with fewer hits they would follow luck."""
 
